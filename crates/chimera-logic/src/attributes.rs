@@ -1,0 +1,182 @@
+//! What a rule carries beside its formula: `[severity=high weight=2 tau=0.3 family=chain support=812 confidence=0.997]`.
+
+use std::fmt;
+
+/// How much a violation matters to the person who reads the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RuleSeverity {
+    /// Good to know.
+    Low,
+    /// The default.
+    Medium,
+    /// Look at it first.
+    High,
+}
+
+/// The shape of a rule, by which results are grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// One literal implies another.
+    Simple,
+    /// A conjunction of simple implications, each starting where the one before ended.
+    Chain,
+    /// An implication with a formula on at least one side.
+    Compound,
+    /// Everything else.
+    Other,
+}
+
+/// A closed set of words that an attribute can be.
+trait Word: Copy + 'static {
+    const WORDS: &'static [(&'static str, Self)];
+}
+
+impl Word for RuleSeverity {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("low", Self::Low), ("medium", Self::Medium), ("high", Self::High)];
+}
+
+impl Word for Family {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("simple", Self::Simple), ("chain", Self::Chain), ("compound", Self::Compound), ("other", Self::Other)];
+}
+
+impl fmt::Display for RuleSeverity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(spelling(*self))
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(spelling(*self))
+    }
+}
+
+fn spelling<W: Word + PartialEq>(word: W) -> &'static str {
+    W::WORDS.iter().find(|&&(_, value)| value == word).map_or("", |&(text, _)| text)
+}
+
+/// A rule's attributes; what is not given is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attributes {
+    /// How much a violation matters.
+    pub severity: Option<RuleSeverity>,
+    /// Weight in aggregations, above 0.
+    pub weight: Option<f64>,
+    /// Antecedent threshold of the gated score, in [0, 1).
+    pub tau: Option<f64>,
+    /// The rule's shape, when it is to be counted under another than the inferred one.
+    pub family: Option<Family>,
+    /// Rows that supported the rule when it was mined.
+    pub support: Option<u64>,
+    /// Share of supporting rows among those with a true antecedent, in [0, 1].
+    pub confidence: Option<f64>,
+}
+
+// Numbers come from the parser, which lets no NaN through.
+impl Eq for Attributes {}
+
+/// Why an attribute cannot be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AttributeError {
+    /// There is no attribute of this name.
+    Unknown,
+    /// It has been set before.
+    Duplicate,
+    /// The value is not what is expected here.
+    Value(String),
+}
+
+impl Attributes {
+    /// The attribute names in the order in which they are printed.
+    pub const NAMES: [&'static str; 6] = ["severity", "weight", "tau", "family", "support", "confidence"];
+
+    /// Sets one attribute from its text.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), AttributeError> {
+        match name {
+            "severity" => fill(&mut self.severity, word(value)),
+            "weight" => fill(&mut self.weight, number(value, |x| x > 0.0, "a number above 0")),
+            "tau" => fill(&mut self.tau, number(value, |x| (0.0..1.0).contains(&x), "a number from 0 to below 1")),
+            "family" => fill(&mut self.family, word(value)),
+            "support" => fill(&mut self.support, value.parse().map_err(|_| "a whole number, 0 or more".to_owned())),
+            "confidence" => {
+                fill(&mut self.confidence, number(value, |x| (0.0..=1.0).contains(&x), "a number from 0 to 1"))
+            }
+            _ => Err(AttributeError::Unknown),
+        }
+    }
+
+    /// The given attributes as name and text, in print order.
+    #[must_use]
+    pub fn given(&self) -> Vec<(&'static str, String)> {
+        let texts = [
+            self.severity.map(|value| value.to_string()),
+            self.weight.map(|value| value.to_string()),
+            self.tau.map(|value| value.to_string()),
+            self.family.map(|value| value.to_string()),
+            self.support.map(|value| value.to_string()),
+            self.confidence.map(|value| value.to_string()),
+        ];
+        Self::NAMES.into_iter().zip(texts).filter_map(|(name, text)| Some((name, text?))).collect()
+    }
+}
+
+fn fill<T>(slot: &mut Option<T>, value: Result<T, String>) -> Result<(), AttributeError> {
+    if slot.is_some() {
+        return Err(AttributeError::Duplicate);
+    }
+    *slot = Some(value.map_err(AttributeError::Value)?);
+    Ok(())
+}
+
+fn word<W: Word>(text: &str) -> Result<W, String> {
+    let found = W::WORDS.iter().find(|(word, _)| *word == text).map(|&(_, value)| value);
+    found.ok_or_else(|| {
+        let words: Vec<_> = W::WORDS.iter().map(|(word, _)| format!("`{word}`")).collect();
+        format!("one of {}", words.join(", "))
+    })
+}
+
+fn number(text: &str, valid: impl Fn(f64) -> bool, expected: &str) -> Result<f64, String> {
+    let value = text.parse().ok().filter(|value: &f64| value.is_finite() && valid(*value));
+    // `-0` is 0.
+    value.map(|value| value + 0.0).ok_or_else(|| expected.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_print_as_they_are_read() {
+        let mut attributes = Attributes::default();
+        for (name, text) in
+            [("weight", "2"), ("severity", "high"), ("tau", "0.3"), ("confidence", "0.997"), ("support", "812")]
+        {
+            assert_eq!(attributes.set(name, text), Ok(()));
+        }
+        let given: Vec<_> = attributes.given().into_iter().map(|(name, text)| format!("{name}={text}")).collect();
+        assert_eq!(given, ["severity=high", "weight=2", "tau=0.3", "support=812", "confidence=0.997"]);
+    }
+
+    #[test]
+    fn values_out_of_range_say_what_is_expected() {
+        let refused = |name, text| Attributes::default().set(name, text).is_err();
+        for (name, text) in [
+            ("weight", "0"),
+            ("weight", "inf"),
+            ("weight", "nan"),
+            ("tau", "1"),
+            ("tau", "-0.1"),
+            ("support", "1.5"),
+            ("support", "-1"),
+            ("confidence", "1.01"),
+            ("severity", "High"),
+            ("family", "tree"),
+        ] {
+            assert!(refused(name, text), "{name}={text}");
+        }
+        assert_eq!(Attributes::default().set("colour", "red"), Err(AttributeError::Unknown));
+    }
+}

@@ -1,0 +1,330 @@
+//! One hash-consed DAG for all rules: the same sub-formula is one node, whichever rules use it. Negation is a bit on the
+//! edge, never a node. A node's children have smaller ids.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use indexmap::IndexSet;
+
+use crate::printer::{self, Expression, Shape};
+use crate::syntax::Op;
+use crate::vocabulary::{ConceptId, Vocabulary};
+
+/// A node of the DAG.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// The number as an index.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A reference to a node with its polarity, packed into one word.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Edge(u32);
+
+impl Edge {
+    /// The node itself (`negated = false`) or its negation.
+    #[must_use]
+    pub fn new(node: NodeId, negated: bool) -> Self {
+        Self(node.0 << 1 | u32::from(negated))
+    }
+
+    /// The node referred to.
+    #[must_use]
+    pub fn node(self) -> NodeId {
+        NodeId(self.0 >> 1)
+    }
+
+    /// Whether the reference negates.
+    #[must_use]
+    pub fn is_negated(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The reference with its polarity flipped if `flip`.
+    #[must_use]
+    pub fn negate_if(self, flip: bool) -> Self {
+        Self(self.0 ^ u32::from(flip))
+    }
+}
+
+impl fmt::Debug for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.is_negated() { "!" } else { "" }, self.node().0)
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// A concept.
+    Leaf(ConceptId),
+    /// An operator over operands, in the order in which a gate takes them.
+    Gate(Op, Box<[Edge]>),
+}
+
+/// Why a node cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GateError {
+    /// IMPLIES takes exactly two operands.
+    #[error("IMPLIES takes 2 operands, got {0}")]
+    ImpliesArity(usize),
+    /// The operators of the paper are constants without operands, and IFF already with one.
+    #[error("{op} needs at least 2 operands, got {arity}", op = .op.name())]
+    TooFew {
+        /// The operator.
+        op: Op,
+        /// How many it got.
+        arity: usize,
+    },
+}
+
+/// The nodes of a rule set and the concepts of its leaves.
+#[derive(Clone, Debug, Default)]
+pub struct Dag {
+    vocabulary: Vocabulary,
+    nodes: IndexSet<Node>,
+    levels: Vec<u32>,
+}
+
+impl Dag {
+    /// An empty DAG over a vocabulary.
+    #[must_use]
+    pub fn new(vocabulary: Vocabulary) -> Self {
+        Self { vocabulary, ..Self::default() }
+    }
+
+    /// The concepts.
+    #[must_use]
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// The concept of this name; an open vocabulary takes it in.
+    pub fn resolve(&mut self, name: &str) -> Option<ConceptId> {
+        self.vocabulary.resolve(name)
+    }
+
+    /// The node of a concept.
+    pub fn leaf(&mut self, concept: ConceptId) -> Edge {
+        self.intern(Node::Leaf(concept), 0)
+    }
+
+    /// The node of an operator over operands. Operands of commutative operators are put in canonical order, which depends on
+    /// the formula alone, not on what else is in the DAG.
+    pub fn gate(&mut self, op: Op, mut operands: Vec<Edge>) -> Result<Edge, GateError> {
+        match operands.len() {
+            2 => {}
+            arity if op == Op::Implies => return Err(GateError::ImpliesArity(arity)),
+            arity if arity < 2 => return Err(GateError::TooFew { op, arity }),
+            _ => {}
+        }
+        if op.is_commutative() {
+            operands.sort_by(|&a, &b| self.canonical_order(a, b));
+        }
+        let level = operands.iter().map(|edge| self.level(edge.node())).max().unwrap_or(0) + 1;
+        Ok(self.intern(Node::Gate(op, operands.into_boxed_slice()), level))
+    }
+
+    fn intern(&mut self, node: Node, level: u32) -> Edge {
+        let (index, new) = self.nodes.insert_full(node);
+        if new {
+            self.levels.push(level);
+        }
+        debug_assert_eq!(self.levels.len(), self.nodes.len());
+        Edge::new(NodeId(index as u32), false)
+    }
+
+    /// A total order that two DAGs with the same sub-formulas agree on: leaves by name, then gates by level, operator, arity
+    /// and operands; a node before its negation.
+    #[must_use]
+    pub fn canonical_order(&self, a: Edge, b: Edge) -> Ordering {
+        self.order_nodes(a.node(), b.node()).then(a.is_negated().cmp(&b.is_negated()))
+    }
+
+    // Equal operands are the same node, so only the first difference is descended into: linear in depth.
+    fn order_nodes(&self, a: NodeId, b: NodeId) -> Ordering {
+        if a == b {
+            return Ordering::Equal;
+        }
+        match (self.node(a), self.node(b)) {
+            (Node::Leaf(x), Node::Leaf(y)) => self.vocabulary.name(*x).cmp(self.vocabulary.name(*y)),
+            (Node::Leaf(_), Node::Gate(..)) => Ordering::Less,
+            (Node::Gate(..), Node::Leaf(_)) => Ordering::Greater,
+            (Node::Gate(op_a, operands_a), Node::Gate(op_b, operands_b)) => self
+                .level(a)
+                .cmp(&self.level(b))
+                .then(op_a.cmp(op_b))
+                .then(operands_a.len().cmp(&operands_b.len()))
+                .then_with(|| {
+                    let pairs = operands_a.iter().zip(operands_b);
+                    let different = pairs.into_iter().find(|(x, y)| x != y);
+                    different.map_or(Ordering::Equal, |(&x, &y)| self.canonical_order(x, y))
+                }),
+        }
+    }
+
+    /// Number of nodes, leaves included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no node.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// A node's content.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// A node's operands; none for a leaf.
+    #[must_use]
+    pub fn operands(&self, id: NodeId) -> &[Edge] {
+        match self.node(id) {
+            Node::Leaf(_) => &[],
+            Node::Gate(_, operands) => operands,
+        }
+    }
+
+    /// The longest way from a leaf: 0 for leaves. Gates of one level do not depend on each other.
+    #[must_use]
+    pub fn level(&self, id: NodeId) -> u32 {
+        self.levels[id.index()]
+    }
+
+    /// All nodes, children before parents.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// The inner nodes, children before parents.
+    pub fn gates(&self) -> impl Iterator<Item = (NodeId, Op, &[Edge])> {
+        self.ids().filter_map(|id| match self.node(id) {
+            Node::Leaf(_) => None,
+            Node::Gate(op, operands) => Some((id, *op, &**operands)),
+        })
+    }
+
+    /// The inner nodes by level: the first entry holds level 1.
+    #[must_use]
+    pub fn gates_by_level(&self) -> Vec<Vec<NodeId>> {
+        let depth = self.levels.iter().copied().max().unwrap_or(0) as usize;
+        let mut levels = vec![Vec::new(); depth];
+        for (id, ..) in self.gates() {
+            levels[self.level(id) as usize - 1].push(id);
+        }
+        levels
+    }
+
+    /// The nodes that the given references need, themselves included, children before parents.
+    #[must_use]
+    pub fn cone(&self, roots: &[Edge]) -> Vec<NodeId> {
+        let mut needed = vec![false; self.len()];
+        for root in roots {
+            needed[root.node().index()] = true;
+        }
+        // Children have smaller ids, so one pass downwards marks all of them.
+        for id in self.ids().rev() {
+            if needed[id.index()] {
+                self.operands(id).iter().for_each(|edge| needed[edge.node().index()] = true);
+            }
+        }
+        self.ids().filter(|id| needed[id.index()]).collect()
+    }
+
+    /// A reference as formula text, operands in canonical order. Shared nodes are written out at each use, so only call it on
+    /// what a person asked to see.
+    #[must_use]
+    pub fn text(&self, edge: Edge) -> String {
+        printer::to_text((self, edge))
+    }
+}
+
+impl<'a> Expression<'a> for (&'a Dag, Edge) {
+    fn is_negated(self) -> bool {
+        self.1.is_negated()
+    }
+
+    fn shape(self) -> Shape<'a, Self> {
+        let (dag, edge) = self;
+        match dag.node(edge.node()) {
+            Node::Leaf(concept) => Shape::Concept(dag.vocabulary.name(*concept)),
+            Node::Gate(op, operands) => Shape::Apply(*op, operands.iter().map(|&operand| (dag, operand)).collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dag_of(names: &[&str]) -> (Dag, Vec<Edge>) {
+        let mut dag = Dag::new(Vocabulary::open());
+        let leaves = names.iter().filter_map(|name| dag.resolve(name)).collect::<Vec<_>>();
+        let edges = leaves.into_iter().map(|concept| dag.leaf(concept)).collect();
+        (dag, edges)
+    }
+
+    #[test]
+    fn equal_formulas_are_one_node_in_any_operand_order() {
+        let (mut dag, leaves) = dag_of(&["b", "a", "c"]);
+        let [b, a, c] = leaves[..] else { panic!("three leaves") };
+        let ab = dag.gate(Op::And, vec![a, b]).unwrap();
+        assert_eq!(dag.gate(Op::And, vec![b, a]).unwrap(), ab);
+        assert_eq!(dag.operands(ab.node()), [a, b], "by name, not by id");
+        assert_ne!(dag.gate(Op::Implies, vec![a, b]).unwrap(), dag.gate(Op::Implies, vec![b, a]).unwrap());
+        assert_ne!(dag.gate(Op::And, vec![a, b.negate_if(true)]).unwrap(), ab);
+        let nested = dag.gate(Op::And, vec![c, ab]).unwrap();
+        assert_ne!(nested, dag.gate(Op::And, vec![a, b, c]).unwrap(), "nested ANDs are not flattened");
+        assert_eq!(dag.text(nested.negate_if(true)), "!(c & (a & b))");
+        assert_eq!(dag.level(nested.node()), 2);
+    }
+
+    #[test]
+    fn canonical_order_does_not_depend_on_what_else_is_there() {
+        let build = |names: &[&str], swapped: bool| {
+            let (mut dag, _) = dag_of(names);
+            let mut pair = |op, x, y| {
+                let operands =
+                    vec![x, y].into_iter().map(|n: &str| dag.resolve(n).map(|c| dag.leaf(c)).unwrap()).collect();
+                dag.gate(op, operands).unwrap()
+            };
+            let (first, second) = if swapped {
+                let second = pair(Op::Or, "d", "c");
+                (pair(Op::Or, "b", "a"), second)
+            } else {
+                (pair(Op::Or, "a", "b"), pair(Op::Or, "c", "d"))
+            };
+            let root = dag.gate(Op::Iff, vec![second, first.negate_if(true)]).unwrap();
+            dag.text(root)
+        };
+        assert_eq!(build(&["a", "b", "c", "d"], false), build(&["z", "d", "c", "b", "a"], true));
+    }
+
+    #[test]
+    fn gates_need_operands() {
+        let (mut dag, leaves) = dag_of(&["a"]);
+        assert_eq!(dag.gate(Op::And, vec![]), Err(GateError::TooFew { op: Op::And, arity: 0 }));
+        assert_eq!(dag.gate(Op::Iff, vec![leaves[0]]), Err(GateError::TooFew { op: Op::Iff, arity: 1 }));
+        assert_eq!(dag.gate(Op::Implies, vec![leaves[0]; 3]), Err(GateError::ImpliesArity(3)));
+    }
+
+    #[test]
+    fn a_cone_is_what_a_root_needs() {
+        let (mut dag, leaves) = dag_of(&["a", "b", "c"]);
+        let ab = dag.gate(Op::And, vec![leaves[0], leaves[1]]).unwrap();
+        let other = dag.gate(Op::Or, vec![ab, leaves[2]]).unwrap();
+        assert_eq!(dag.cone(&[ab]), [leaves[0].node(), leaves[1].node(), ab.node()]);
+        assert_eq!(dag.cone(&[other]).len(), 5);
+        assert_eq!(dag.gates_by_level(), [vec![ab.node()], vec![other.node()]]);
+    }
+}
