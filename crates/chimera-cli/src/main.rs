@@ -1,1 +1,48 @@
-fn main() {}
+//! The program `chimera`: reads arguments, runs one command, and turns its outcome into an exit code.
+
+mod args;
+mod console;
+mod demo;
+mod rules;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Arguments, Command};
+use crate::console::Console;
+
+/// How a command that could run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// Nothing to complain about: exit code 0.
+    Done,
+    /// It found what it looks for (errors in rules, a file that is not formatted): exit code 1.
+    Findings,
+}
+
+/// Exit code of a command that could not run.
+const COULD_NOT_RUN: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut console = Console::new(arguments.quiet);
+    if let Err(error) = console::clean_up_on_interrupt() {
+        console.error(&error);
+    }
+    let outcome = match arguments.command {
+        Command::Rules(command) => rules::run(&command, &mut console),
+        Command::Demo(arguments) => demo::run(&arguments, &mut console),
+    };
+    match outcome.and_then(|outcome| console.finish().map(|()| outcome)) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
+        // Whoever reads us has seen enough (`chimera ... | head`).
+        Err(error) if console::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            console.error(&error);
+            ExitCode::from(COULD_NOT_RUN)
+        }
+    }
+}

@@ -32,6 +32,19 @@ impl BitTable {
         table
     }
 
+    /// A table of ready-made columns of `words_for(rows)` words each; bits past the last row are dropped.
+    pub fn from_columns<C: AsRef<[u64]>>(rows: usize, columns: impl IntoIterator<Item = C>) -> Self {
+        let columns = columns.into_iter();
+        let mut table = Self { rows, columns: 0, words: Vec::with_capacity(words_for(rows) * columns.size_hint().0) };
+        for column in columns {
+            assert_eq!(column.as_ref().len(), words_for(rows), "words of column {}", table.columns);
+            table.words.extend_from_slice(column.as_ref());
+            table.columns += 1;
+        }
+        table.clear_tails();
+        table
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -189,6 +202,17 @@ mod tests {
             table.words.iter_mut().for_each(|word| *word = !*word);
             table.clear_tails();
             assert_eq!(table, before);
+        }
+    }
+
+    #[test]
+    fn ready_made_columns_lose_what_is_past_the_last_row() {
+        for rows in [0, 1, 63, 64, 65] {
+            let column = |word: u64| vec![word; words_for(rows)];
+            let table = BitTable::from_columns(rows, [column(u64::MAX), column(0), column(0b101)]);
+            assert_eq!((table.rows(), table.columns()), (rows, 3));
+            let bit = |row: usize, column: usize| [true, false, row % 64 == 0 || row % 64 == 2][column];
+            assert_eq!(table, BitTable::from_fn(rows, 3, bit));
         }
     }
 

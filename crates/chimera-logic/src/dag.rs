@@ -2,6 +2,7 @@
 //! edge, never a node. A node's children have smaller ids.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use indexmap::IndexSet;
@@ -87,7 +88,7 @@ pub enum GateError {
 #[derive(Clone, Debug, Default)]
 pub struct Dag {
     vocabulary: Vocabulary,
-    nodes: IndexSet<Node>,
+    nodes: IndexSet<Node, foldhash::fast::RandomState>,
     levels: Vec<u32>,
 }
 
@@ -123,11 +124,32 @@ impl Dag {
             arity if arity < 2 => return Err(GateError::TooFew { op, arity }),
             _ => {}
         }
+        self.sort_operands(op, &mut operands);
+        let level = operands.iter().map(|edge| self.level(edge.node())).max().unwrap_or(0) + 1;
+        Ok(self.intern(Node::Gate(op, operands.into_boxed_slice()), level))
+    }
+
+    /// The node of a concept, if there is one.
+    #[must_use]
+    pub fn find_leaf(&self, concept: ConceptId) -> Option<Edge> {
+        self.find(&Node::Leaf(concept))
+    }
+
+    /// The node of an operator over operands in any order that means the same, if there is one.
+    #[must_use]
+    pub fn find_gate(&self, op: Op, mut operands: Vec<Edge>) -> Option<Edge> {
+        self.sort_operands(op, &mut operands);
+        self.find(&Node::Gate(op, operands.into_boxed_slice()))
+    }
+
+    fn find(&self, node: &Node) -> Option<Edge> {
+        self.nodes.get_index_of(node).map(|index| Edge::new(NodeId(index as u32), false))
+    }
+
+    fn sort_operands(&self, op: Op, operands: &mut [Edge]) {
         if op.is_commutative() {
             operands.sort_by(|&a, &b| self.canonical_order(a, b));
         }
-        let level = operands.iter().map(|edge| self.level(edge.node())).max().unwrap_or(0) + 1;
-        Ok(self.intern(Node::Gate(op, operands.into_boxed_slice()), level))
     }
 
     fn intern(&mut self, node: Node, level: u32) -> Edge {
@@ -228,17 +250,15 @@ impl Dag {
     /// The nodes that the given references need, themselves included, children before parents.
     #[must_use]
     pub fn cone(&self, roots: &[Edge]) -> Vec<NodeId> {
-        let mut needed = vec![false; self.len()];
-        for root in roots {
-            needed[root.node().index()] = true;
-        }
-        // Children have smaller ids, so one pass downwards marks all of them.
-        for id in self.ids().rev() {
-            if needed[id.index()] {
-                self.operands(id).iter().for_each(|edge| needed[edge.node().index()] = true);
+        let mut needed = BTreeSet::new();
+        let mut pending: Vec<NodeId> = roots.iter().map(|root| root.node()).collect();
+        while let Some(id) = pending.pop() {
+            if needed.insert(id) {
+                pending.extend(self.operands(id).iter().map(|edge| edge.node()));
             }
         }
-        self.ids().filter(|id| needed[id.index()]).collect()
+        // Children have smaller ids than their parents.
+        needed.into_iter().collect()
     }
 
     /// A reference as formula text, operands in canonical order. Shared nodes are written out at each use, so only call it on

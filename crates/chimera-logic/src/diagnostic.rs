@@ -109,10 +109,36 @@ codes! {
     IncludeTooDeep = "E043",
     /// a file too large to be a rule file
     FileTooLarge = "E044",
+    /// a rule that can never hold
+    Contradiction = "E100",
+    /// a rule that always holds
+    Tautology = "E101",
+    /// rules that cannot hold together
+    Conflict = "E102",
     /// a chain of `=>` without parentheses
     ImplicationChain = "W001",
     /// a rule set without a rule
     NoRules = "W002",
+    /// two rules with the same formula
+    DuplicateFormula = "W100",
+    /// two rules that say the same in different words
+    Equivalent = "W101",
+    /// a rule that follows from others
+    Redundant = "W102",
+    /// a part of a formula that is always true or always false
+    ConstantPart = "W103",
+    /// a question about the rules that was not settled within the allowed effort
+    Undecided = "W104",
+    /// an implication whose antecedent is never true in the data
+    Vacuous = "W110",
+    /// a concept that is never true, always true or never known in the data
+    ConstantConcept = "W111",
+    /// a rule that training rows break
+    BrokenInTraining = "W112",
+    /// truth configurations of a gate's operands that no row holds
+    EmptyConfigurations = "W113",
+    /// truth configurations that not even a chimera can supply
+    NoChimera = "W114",
 }
 
 impl Code {
@@ -239,6 +265,11 @@ impl Diagnostics {
         if self.kept.len() < Self::KEPT {
             self.kept.push(diagnostic);
         }
+    }
+
+    /// Puts the kept findings from number `from` on in the order of their places; lexer and parser find theirs in turn.
+    pub(crate) fn sort_from(&mut self, from: usize) {
+        self.kept[from..].sort_by_key(|diagnostic| diagnostic.span.start);
     }
 
     /// The kept findings.

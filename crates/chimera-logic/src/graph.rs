@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::attributes::{AttributeError, Attributes};
 use crate::dag::{Dag, Edge, Node};
+use crate::load::{Loaded, load_text};
 use crate::parser::{MAX_DEPTH, MAX_OPERANDS};
+use crate::printer::rule_text;
 use crate::rules::{Rule, RuleSet};
 use crate::syntax::Op;
 use crate::vocabulary::Vocabulary;
@@ -73,31 +75,29 @@ impl RuleSet {
         let concepts = self.dag.vocabulary().names().map(str::to_owned).collect();
         GraphFile { concepts, graphs: self.rules.iter().map(|rule| write_graph(&self.dag, rule)).collect() }
     }
+}
 
-    /// Reads rules in the paper's form. All problems are returned, not just the first.
-    pub fn from_graphs(json: &[u8], vocabulary: Vocabulary) -> Result<Self, Vec<GraphError>> {
-        let file: GraphFile = serde_json::from_slice(json).map_err(|error| vec![error.into()])?;
-        let mut rule_set = Self { rules: Vec::new(), dag: Dag::new(vocabulary) };
-        let mut problems = Vec::new();
-        let mut names = std::collections::BTreeSet::new();
-        for graph in &file.graphs {
-            let read = read_graph(&file.concepts, graph, &mut rule_set.dag).and_then(|root| {
-                let attributes = read_attributes(&graph.attributes)?;
-                if !names.insert(graph.rule.as_str()) {
-                    return Err("another rule has the same name".to_owned());
-                }
-                if graph.rule.is_empty() {
-                    return Err("a rule needs a name".to_owned());
-                }
-                Ok(Rule { name: graph.rule.clone(), attributes, root, span: None })
-            });
-            match read {
-                Ok(rule) => rule_set.rules.push(rule),
-                Err(problem) => problems.push(GraphError::Graph { rule: graph.rule.clone(), problem }),
+/// Reads rules in the paper's form. They are written as rule text first, which findings then point into. All problems are
+/// returned, not just the first.
+pub fn load_graphs(name: &str, json: &[u8], vocabulary: Vocabulary) -> Result<Loaded, Vec<GraphError>> {
+    let file: GraphFile = serde_json::from_slice(json).map_err(|error| vec![error.into()])?;
+    let mut dag = Dag::new(Vocabulary::open());
+    let mut text = String::new();
+    let mut problems = Vec::new();
+    for graph in &file.graphs {
+        let read = read_graph(&file.concepts, graph, &mut dag).and_then(|root| {
+            let attributes = read_attributes(&graph.attributes)?;
+            if graph.rule.is_empty() {
+                return Err("a rule needs a name".to_owned());
             }
+            Ok(rule_text(&graph.rule, &attributes, &dag.text(root)) + "\n")
+        });
+        match read {
+            Ok(line) => text.push_str(&line),
+            Err(problem) => problems.push(GraphError::Graph { rule: graph.rule.clone(), problem }),
         }
-        if problems.is_empty() { Ok(rule_set) } else { Err(problems) }
     }
+    if problems.is_empty() { Ok(load_text(&format!("{name} as rules"), &text, vocabulary)) } else { Err(problems) }
 }
 
 fn read_attributes(given: &[(String, String)]) -> Result<Attributes, String> {
@@ -221,10 +221,7 @@ fn read_leaf(
     if name.is_empty() {
         return Err(format!("concept {number} has no name"));
     }
-    let concept = dag.resolve(name).ok_or_else(|| match dag.vocabulary().nearest(name) {
-        Some(near) => format!("unknown concept `{name}`; did you mean `{near}`?"),
-        None => format!("unknown concept `{name}`"),
-    })?;
+    let concept = dag.resolve(name).ok_or_else(|| format!("unknown concept `{name}`"))?;
     Ok(dag.leaf(concept))
 }
 
@@ -296,13 +293,13 @@ fn topological_order(graph: &RuleGraph, incoming: &[Vec<(usize, bool)>]) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::load_text;
 
     fn round_trip(text: &str) -> (RuleSet, RuleSet) {
         let before = load_text("t", text, Vocabulary::open()).rule_set;
         let json = serde_json::to_vec(&before.to_graphs()).unwrap();
-        let after = RuleSet::from_graphs(&json, Vocabulary::open()).unwrap();
-        (before, after)
+        let after = load_graphs("t", &json, Vocabulary::open()).unwrap();
+        assert_eq!(after.diagnostics.errors(), 0);
+        (before, after.rule_set)
     }
 
     #[test]
@@ -336,7 +333,7 @@ mod tests {
     fn broken_graphs_say_what_is_wrong() {
         let problem = |graph: &str| {
             let json = format!(r#"{{"concepts":["a","b"],"graphs":[{{"rule":"r",{graph}}}]}}"#);
-            let errors = RuleSet::from_graphs(json.as_bytes(), Vocabulary::open()).unwrap_err();
+            let errors = load_graphs("t", json.as_bytes(), Vocabulary::open()).unwrap_err();
             errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
         };
         for (graph, expected) in [
@@ -370,7 +367,7 @@ mod tests {
             graph.add_edge(level, node, true, 1);
         }
         let json = serde_json::to_vec(&GraphFile { concepts: vec!["a".to_owned()], graphs: vec![graph] }).unwrap();
-        let errors = RuleSet::from_graphs(&json, Vocabulary::open()).unwrap_err();
+        let errors = load_graphs("t", &json, Vocabulary::open()).unwrap_err();
         assert!(errors[0].to_string().contains("when it is written out"), "{errors:?}");
     }
 }

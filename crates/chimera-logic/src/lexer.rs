@@ -1,5 +1,5 @@
-//! One line of a rule file to tokens. Never fails: what it cannot read becomes an [`TokenKind::Error`] token and a
-//! diagnostic, and the operators of other languages are read as what was meant.
+//! One line of a rule file to tokens. Never fails: what it cannot read becomes a diagnostic and a mark on the token that
+//! follows, and the operators and quotes of other languages are read as what was meant.
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::span::{SourceId, Span};
@@ -23,8 +23,6 @@ pub(crate) enum TokenKind {
     Colon,
     Equals,
     Comma,
-    /// Something unreadable that has been reported.
-    Error,
 }
 
 /// A token with its place; `name` is empty unless it is a name.
@@ -33,12 +31,16 @@ pub(crate) struct Token {
     pub(crate) kind: TokenKind,
     pub(crate) span: Span,
     pub(crate) name: String,
+    /// Whether something unreadable, which has been reported, stands right before it.
+    pub(crate) damaged: bool,
 }
 
 /// The tokens of a line and its comment, `#` included.
 pub(crate) struct Line {
     pub(crate) tokens: Vec<Token>,
     pub(crate) comment: Option<String>,
+    /// Whether something unreadable stands at its end.
+    pub(crate) damaged: bool,
 }
 
 /// A word that is an operator or a constant and so never a bare name, whatever its case.
@@ -95,6 +97,7 @@ const SYMBOLS: &[(&str, TokenKind, Option<&str>)] = &[
     ("∨", TokenKind::Or, None),
     ("⋁", TokenKind::Or, None),
     ("+", TokenKind::Or, Some("write `|`")),
+    (":=", TokenKind::Colon, Some("write `: ` after the rule's name")),
     ("^", TokenKind::Iff, Some("write `!(a <=> b)` for \"exactly one of them\"")),
     ("⊕", TokenKind::Iff, Some("write `!(a <=> b)` for \"exactly one of them\"")),
     ("⇒", TokenKind::Implies, None),
@@ -118,9 +121,10 @@ const SYMBOLS: &[(&str, TokenKind, Option<&str>)] = &[
 /// Reads one line that starts at byte `offset` of its source. `lossy` sources had invalid bytes, which became U+FFFD and
 /// were reported.
 pub(crate) fn lex(source: SourceId, offset: u32, line: &str, lossy: bool, diagnostics: &mut Diagnostics) -> Line {
-    let mut lexer = Lexer { source, offset, line, lossy, at: 0, tokens: Vec::new(), diagnostics };
+    let mut lexer =
+        Lexer { source, offset, line, lossy, at: 0, tokens: Vec::new(), in_list: false, damaged: false, diagnostics };
     let comment = lexer.run();
-    Line { tokens: lexer.tokens, comment }
+    Line { tokens: lexer.tokens, comment, damaged: lexer.damaged }
 }
 
 struct Lexer<'a> {
@@ -130,6 +134,10 @@ struct Lexer<'a> {
     lossy: bool,
     at: usize,
     tokens: Vec<Token>,
+    /// Between the brackets of an attribute list.
+    in_list: bool,
+    /// Something unreadable has just been passed.
+    damaged: bool,
     diagnostics: &'a mut Diagnostics,
 }
 
@@ -141,6 +149,10 @@ impl Lexer<'_> {
                 '#' => return Some(self.line[self.at..].trim_end().to_owned()),
                 ' ' | '\t' => self.at += 1,
                 '"' => self.quoted(),
+                _ if self.value_length() > 0 => {
+                    let length = self.value_length();
+                    self.push(TokenKind::Name, self.line[self.at..self.at + length].to_owned(), length);
+                }
                 _ => match bare_name_length(&self.line[self.at..]) {
                     0 => self.symbol(c),
                     length => self.word(length),
@@ -157,8 +169,23 @@ impl Lexer<'_> {
     /// Adds a token that ends where the lexer now goes on.
     fn push(&mut self, kind: TokenKind, name: String, length: usize) {
         let span = self.span(self.at, self.at + length);
-        self.tokens.push(Token { kind, span, name });
+        self.in_list = kind == TokenKind::OpenBracket || (self.in_list && kind != TokenKind::CloseBracket);
+        self.tokens.push(Token { kind, span, name, damaged: std::mem::take(&mut self.damaged) });
         self.at += length;
+    }
+
+    /// Length of an attribute's value, which may hold what a name may not (`-1`, `.5`, `99%`), so that it is judged whole.
+    fn value_length(&self) -> usize {
+        if !self.in_list || self.tokens.last().is_none_or(|token| token.kind != TokenKind::Equals) {
+            return 0;
+        }
+        let rest = &self.line[self.at..];
+        let ends = |&(at, c): &(usize, char)| match c {
+            ':' => rest[at + 1..].chars().next().is_none_or(char::is_whitespace),
+            c => c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')' | '"' | '\'' | '#' | ';'),
+        };
+        let end = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
+        rest[..end].trim_end_matches(',').len()
     }
 
     fn word(&mut self, length: usize) {
@@ -186,10 +213,13 @@ impl Lexer<'_> {
 
     fn symbol(&mut self, c: char) {
         let rest = &self.line[self.at..];
-        let Some(&(text, kind, hint)) = SYMBOLS.iter().find(|(text, ..)| rest.starts_with(text)) else {
+        // Comparing first bytes first: most symbols fail there.
+        let matches = |text: &str| text.as_bytes()[0] == rest.as_bytes()[0] && rest.starts_with(text);
+        let Some(&(text, kind, hint)) = SYMBOLS.iter().find(|(text, ..)| matches(text)) else {
             return self.unexpected(c);
         };
-        if let Some(hint) = hint {
+        // At the start of a line it is a list mark, and the parser says what a line starts with.
+        if let Some(hint) = hint.filter(|_| !self.tokens.is_empty() || kind == TokenKind::Not) {
             let span = self.span(self.at, self.at + text.len());
             let message = format!("`{text}` is not an operator of the rule language");
             self.diagnostics.push(Diagnostic::new(Code::ForeignOperator, span, message).hint(hint));
@@ -199,28 +229,63 @@ impl Lexer<'_> {
 
     /// A run of the same unreadable character is one finding.
     fn unexpected(&mut self, c: char) {
+        if self.in_list && c == ';' {
+            return self.push(TokenKind::Comma, String::new(), 1);
+        }
+        if let Some(length) = self.foreign_quote(c) {
+            let name = self.line[self.at..self.at + length].trim_matches(|c| closing_quote(c).is_some()).to_owned();
+            let hint = format!("quote with plain double quotes: `\"{name}\"`");
+            self.unexpected_character(c, length, Some(hint));
+            return self.push(TokenKind::Quoted, name, length);
+        }
         let rest = &self.line[self.at..];
         let length = rest.find(|other| other != c).unwrap_or(rest.len());
-        let span = self.span(self.at, self.at + length);
-        if !(self.lossy && c == char::REPLACEMENT_CHARACTER) {
-            let shown = if c.is_control() || c.is_whitespace() || !c.is_ascii() {
-                format!("`{c}` (U+{:04X})", c as u32)
-            } else {
-                format!("`{c}`")
-            };
-            let mut diagnostic =
-                Diagnostic::new(Code::UnexpectedCharacter, span, format!("unexpected character {shown}"));
-            diagnostic.hint = match c {
-                '\'' | '`' | '“' | '”' | '„' | '‘' | '’' | '«' | '»' => {
-                    Some("names are quoted with plain double quotes: `\"Land vehicle\"`".to_owned())
-                }
-                ';' => Some("a rule ends with its line; nothing is needed after it".to_owned()),
-                '{' | '}' => Some("group with parentheses".to_owned()),
-                _ => None,
-            };
-            self.diagnostics.push(diagnostic);
+        let more = !rest[length..].trim_start().is_empty();
+        let (hint, rest_is_readable) = match c {
+            _ if self.after_include() => {
+                (Some("write the path in double quotes: `include \"more.rules\"`".to_owned()), false)
+            }
+            '/' if length == 2 => (Some("a comment starts with `#`".to_owned()), false),
+            ';' if more => (Some("one rule a line: start the next rule on a line of its own".to_owned()), false),
+            ';' => (Some("a rule ends with its line; nothing is needed after it".to_owned()), true),
+            '\r' => (Some("end lines with a line feed, or with carriage return and line feed".to_owned()), false),
+            c => (character_hint(c, self.tokens.is_empty()), true),
+        };
+        self.unexpected_character(c, length, hint);
+        self.damaged = true;
+        self.at = if rest_is_readable { self.at + length } else { self.line.len() };
+    }
+
+    fn after_include(&self) -> bool {
+        matches!(&self.tokens[..], [first] if first.kind == TokenKind::Name && first.name == "include")
+    }
+
+    fn unexpected_character(&mut self, c: char, length: usize, hint: Option<String>) {
+        // Invalid bytes have been reported.
+        if self.lossy && c == char::REPLACEMENT_CHARACTER {
+            return;
         }
-        self.push(TokenKind::Error, String::new(), length);
+        let shown = match c {
+            '`' => "backtick".to_owned(),
+            c if c.is_control() || c.is_whitespace() || !c.is_ascii() => {
+                format!("character `{c}` (U+{:04X})", c as u32)
+            }
+            c => format!("character `{c}`"),
+        };
+        let span = self.span(self.at, self.at + length);
+        let mut diagnostic = Diagnostic::new(Code::UnexpectedCharacter, span, format!("unexpected {shown}"));
+        diagnostic.hint = hint;
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Length of a name in the quotes of another language. Inside a word (`driver's`) a quote opens nothing.
+    fn foreign_quote(&self, c: char) -> Option<usize> {
+        let closing = closing_quote(c)?;
+        let inside_word = self.line[..self.at].ends_with(is_name_character);
+        let rest = &self.line[self.at + c.len_utf8()..];
+        // A bounded look ahead: a line of opening quotes must not cost its square.
+        let (length, closed) = rest.char_indices().take(200).find(|(_, c)| closing.contains(c))?;
+        (length > 0 && !inside_word).then_some(c.len_utf8() + length + closed.len_utf8())
     }
 
     fn quoted(&mut self) {
@@ -241,35 +306,83 @@ impl Lexer<'_> {
             }
         }
         let span = self.span(self.at, self.line.len());
-        self.diagnostics.push(
-            Diagnostic::new(Code::UnterminatedQuote, span, "this quoted name is not closed")
-                .hint("close it with `\"` on the same line"),
-        );
-        self.push(TokenKind::Error, String::new(), rest.len());
+        let hint = if rest.contains("\\\"") {
+            "close it with `\"`; after a backslash it is a part of the name"
+        } else {
+            "close it with `\"` on the same line"
+        };
+        self.diagnostics
+            .push(Diagnostic::new(Code::UnterminatedQuote, span, "this quoted name is not closed").hint(hint));
+        self.push(TokenKind::Quoted, name, rest.len());
+        self.damaged = true;
     }
 
     fn close_quote(&mut self, name: String, length: usize) {
         if name.is_empty() {
             let span = self.span(self.at, self.at + length);
-            self.diagnostics.push(Diagnostic::new(Code::EmptyName, span, "a name cannot be empty"));
-            return self.push(TokenKind::Error, name, length);
+            let hint = if self.after_include() { "write a path between them" } else { "write a name between them" };
+            let message = "there is nothing between these quotes";
+            self.diagnostics.push(Diagnostic::new(Code::EmptyName, span, message).hint(hint));
         }
-        let kind =
-            if name.contains(char::REPLACEMENT_CHARACTER) && self.lossy { TokenKind::Error } else { TokenKind::Quoted };
-        self.push(kind, name, length);
+        self.push(TokenKind::Quoted, name, length);
     }
 
     fn bad_escape(&mut self, at: usize) {
         let start = self.at + at;
-        let end = self.line[start..].char_indices().nth(2).map_or(self.line.len(), |(length, _)| start + length);
-        let shown = &self.line[start..end];
-        let span = self.span(start, end);
+        let escape = &self.line[start..];
+        let unicode = escape.starts_with("\\u{").then(|| escape.find(['}', '"'])).flatten();
+        let length = match unicode {
+            Some(end) if escape[end..].starts_with('}') => end + 1,
+            _ => escape.char_indices().nth(2).map_or(escape.len(), |(length, _)| length),
+        };
+        let shown = &escape[..length];
+        let span = self.span(start, start + length);
+        let hint = if self.after_include() {
+            "write `/` between folders, or `\\\\` for a backslash"
+        } else if shown.starts_with("\\u") {
+            "write a character's number in hexadecimal digits and braces: `\\u{e9}` for `é`"
+        } else {
+            "the escapes are `\\\"`, `\\\\`, `\\n`, `\\r`, `\\t` and `\\u{...}`; write `\\\\` for a backslash"
+        };
         self.diagnostics.push(
-            Diagnostic::new(Code::BadEscape, span, format!("unknown escape `{shown}` in a quoted name")).hint(
-                "the escapes are `\\\"`, `\\\\`, `\\n`, `\\r`, `\\t` and `\\u{...}`; write `\\\\` for a backslash",
-            ),
+            Diagnostic::new(Code::BadEscape, span, format!("unknown escape `{shown}` in a quoted name")).hint(hint),
         );
     }
+}
+
+/// The characters that close a quote of another language.
+fn closing_quote(open: char) -> Option<&'static [char]> {
+    match open {
+        '\'' => Some(&['\'']),
+        '`' => Some(&['`', '\'']),
+        '“' | '”' | '„' => Some(&['”', '“']),
+        '‘' | '’' | '‚' => Some(&['’', '‘']),
+        '«' => Some(&['»']),
+        '»' => Some(&['«']),
+        _ => None,
+    }
+}
+
+/// What to write instead of an unreadable character.
+fn character_hint(c: char, first: bool) -> Option<String> {
+    let hint = match c {
+        '-' | '•' if first => "a line starts with the rule's name: `name: formula`",
+        '{' | '}' => "group with parentheses",
+        '<' | '>' | '≤' | '≥' => "concepts are true or false; there is nothing to compare",
+        '≠' => "write `!(a <=> b)` for \"exactly one of them\"",
+        '–' | '—' | '−' | '‐' | '‑' => "write a plain `-`",
+        '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => "remove it; it cannot be seen",
+        '！'..='～' => {
+            let plain = char::from_u32(c as u32 - ('！' as u32 - '!' as u32))?;
+            return Some(format!("write a plain `{plain}`"));
+        }
+        c if closing_quote(c).is_some() => "a name with such a character needs double quotes",
+        c if c.is_whitespace() => "write a plain space",
+        c if c.is_control() => "remove it; it cannot be seen",
+        c if c.is_ascii_punctuation() => "a name with such a character needs double quotes",
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }
 
 /// The character an escape stands for and the escape's length in characters.
@@ -309,11 +422,13 @@ fn bare_name_length(text: &str) -> usize {
     }
 }
 
-/// Length of `(a,b)` at the start of `text` when it also holds spaces, as in `collide(sphere, red)`.
+/// Length of `(a,b)` at the start of `text` when it also holds spaces, as in `collide(sphere, red)` or `enter( cube )`.
 fn spaced_arguments(text: &str) -> Option<usize> {
     let length = argument_length(text, |c| c == ' ');
-    let listed = text.get(..length).is_some_and(|arguments| arguments.contains([',', '=']));
-    (length > 0 && listed).then_some(length)
+    let inside = text.get(1..length.checked_sub(1)?)?.trim();
+    // `a(b c)` is more likely a missing operator.
+    let arguments = inside.contains([',', '=']) || !inside.contains(' ');
+    (arguments && !inside.is_empty()).then_some(length)
 }
 
 fn argument_length(text: &str, also: impl Fn(char) -> bool) -> usize {

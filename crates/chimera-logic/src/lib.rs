@@ -9,18 +9,28 @@
 
 #![forbid(unsafe_code)]
 
+mod apply;
 pub mod attributes;
+pub mod bdd;
 pub mod bits;
+pub mod count;
 pub mod coverage;
 pub mod dag;
 pub mod diagnostic;
+pub mod draw;
 pub mod graph;
 mod lexer;
+pub mod lint;
 pub mod load;
+mod order;
 pub mod parser;
 pub mod printer;
+pub mod prob;
 pub mod render;
+pub mod repair;
 pub mod rules;
+mod slots;
+pub mod sat;
 pub mod span;
 pub mod syntax;
 pub mod truth;

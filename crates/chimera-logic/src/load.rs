@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::parser;
 use crate::rules::{self, Rule, RuleSet};
 use crate::span::{SourceId, SourceMap, Span};
-use crate::syntax::{IncludeLine, RuleLine, Statement};
+use crate::syntax::{FileLine, IncludeLine, RuleLine, Statement};
 use crate::vocabulary::Vocabulary;
 
 /// How deep files may include each other.
@@ -18,6 +18,9 @@ pub const MAX_INCLUDE_DEPTH: usize = 64;
 
 /// The largest rule file, in bytes.
 pub const MAX_FILE_BYTES: usize = 256 << 20;
+
+/// Comparisons of an unknown concept with a known one that a load spends on hints.
+const HINT_COMPARISONS: usize = 1_000_000;
 
 /// A file's content under the name that identifies it: two paths with the same name are the same file.
 #[derive(Clone, Debug)]
@@ -72,6 +75,61 @@ pub fn load_text(name: &str, text: &str, vocabulary: Vocabulary) -> Loaded {
     load(file, vocabulary, &mut |_, _| Err("includes are not available here".to_owned()))
 }
 
+/// One file line by line as written, without following its includes or resolving a name.
+#[must_use]
+pub fn parse_file(file: &File) -> ParsedFile {
+    let (mut sources, mut diagnostics) = (SourceMap::default(), Diagnostics::default());
+    let (id, readable) = add_file(file, &mut sources, &mut diagnostics, None);
+    let source = sources.share(id);
+    let lines = if readable {
+        source.lines().map(|(offset, line)| parser::parse_line(id, &source, offset, line, &mut diagnostics)).collect()
+    } else {
+        vec![FileLine { statement: Statement::Broken, comment: None }]
+    };
+    ParsedFile { lines, diagnostics, sources }
+}
+
+/// What [`parse_file`] gives.
+#[derive(Clone, Debug)]
+pub struct ParsedFile {
+    /// The lines.
+    pub lines: Vec<FileLine>,
+    /// What is wrong with them.
+    pub diagnostics: Diagnostics,
+    /// The text that the findings point into.
+    pub sources: SourceMap,
+}
+
+/// Takes a file in as text and says whether it is worth reading. What is wrong with it as a whole is reported there or where
+/// it was included.
+fn add_file(
+    file: &File,
+    sources: &mut SourceMap,
+    diagnostics: &mut Diagnostics,
+    included_at: Option<Span>,
+) -> (SourceId, bool) {
+    let File { name, bytes } = file;
+    let too_large = bytes.len() > MAX_FILE_BYTES;
+    let (source, invalid) = sources.add_bytes(name, if too_large { &[] } else { bytes });
+    if too_large {
+        let span = included_at.unwrap_or(Span { source, start: 0, end: 0 });
+        let message = format!("`{name}` is larger than {} MiB, too large for a rule file", MAX_FILE_BYTES >> 20);
+        diagnostics.push(
+            Diagnostic::new(Code::FileTooLarge, span, message).hint("split it into files that one file includes"),
+        );
+        return (source, false);
+    }
+    let Some(&first) = invalid.first() else { return (source, true) };
+    let utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    let message = match invalid.len() {
+        _ if utf16 => "this file is in UTF-16".to_owned(),
+        1 => "this is not valid UTF-8".to_owned(),
+        count => format!("this is not valid UTF-8, here and at {} more places", count - 1),
+    };
+    diagnostics.push(Diagnostic::new(Code::InvalidUtf8, first, message).hint("save the file as UTF-8"));
+    (source, !utf16)
+}
+
 /// Whether a file is being read (it includes us) or has been read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
@@ -94,25 +152,15 @@ struct Loading<'a, 'l> {
 impl Loading<'_, '_> {
     /// Reads a file; `included_at` is where another one asked for it.
     fn file(&mut self, file: File, included_at: Option<Span>, depth: usize) -> SourceId {
-        let File { name, bytes } = file;
-        let too_large = bytes.len() > MAX_FILE_BYTES;
-        let bytes = if too_large { &[] } else { &bytes[..] };
-        let (source, invalid) = self.sources.add_bytes(&name, bytes);
-        if too_large {
-            let span = included_at.unwrap_or(Span { source, start: 0, end: 0 });
-            let message = format!("`{name}` is larger than {} MiB, too large for a rule file", MAX_FILE_BYTES >> 20);
-            self.diagnostics.push(Diagnostic::new(Code::FileTooLarge, span, message));
+        let (source, readable) = add_file(&file, &mut self.sources, &mut self.diagnostics, included_at);
+        if !readable {
             return source;
         }
-        for span in invalid {
-            self.diagnostics.push(
-                Diagnostic::new(Code::InvalidUtf8, span, "these bytes are not valid UTF-8")
-                    .hint("save the file as UTF-8"),
-            );
-        }
+        let name = file.name;
         self.files.insert(name.clone(), Progress::Open);
-        for line in parser::parse_source(&self.sources, source, &mut self.diagnostics) {
-            match line.statement {
+        let text = self.sources.share(source);
+        for (offset, line) in text.lines() {
+            match parser::parse_line(source, &text, offset, line, &mut self.diagnostics).statement {
                 Statement::Rule(rule) => self.rule(rule),
                 Statement::Include(include) => self.include(&name, &include, depth),
                 Statement::Blank | Statement::Broken => {}
@@ -126,7 +174,10 @@ impl Loading<'_, '_> {
         let IncludeLine { path, span } = include;
         if depth == MAX_INCLUDE_DEPTH {
             let message = format!("includes are nested deeper than {MAX_INCLUDE_DEPTH} files");
-            return self.diagnostics.push(Diagnostic::new(Code::IncludeTooDeep, *span, message));
+            return self.diagnostics.push(
+                Diagnostic::new(Code::IncludeTooDeep, *span, message)
+                    .hint("look for a file that includes itself under another name"),
+            );
         }
         let file = match (self.loader)(from, path) {
             Ok(file) => file,
@@ -142,11 +193,13 @@ impl Loading<'_, '_> {
             // Included before by another way: once is enough.
             Some(Progress::Done) => {}
             Some(Progress::Open) => {
-                let message = format!("`{path}` includes this file, which includes it again");
-                self.diagnostics.push(
-                    Diagnostic::new(Code::IncludeCycle, *span, message)
-                        .hint("move the shared rules into a file of their own"),
-                );
+                let (message, hint) = if file.name == from {
+                    ("this file includes itself".to_owned(), "remove this line")
+                } else {
+                    let message = format!("`{path}` includes this file, which includes it again");
+                    (message, "move the shared rules into a file of their own")
+                };
+                self.diagnostics.push(Diagnostic::new(Code::IncludeCycle, *span, message).hint(hint));
             }
             None => {
                 self.file(file, Some(*span), depth + 1);
@@ -170,7 +223,7 @@ impl Loading<'_, '_> {
         self.first_use.insert(name.clone(), name_span);
         if unknown.is_empty() {
             let root = rules::intern(&mut self.rule_set.dag, &formula);
-            let rule = |root| Rule { name, attributes, root, span: Some(formula.span) };
+            let rule = |root| Rule { name, attributes, root, formula };
             self.rule_set.rules.extend(root.map(rule));
         }
     }
@@ -180,8 +233,8 @@ impl Loading<'_, '_> {
         let origin = vocabulary.origin().unwrap_or_default();
         let mut diagnostic = Diagnostic::new(Code::UnknownConcept, span, format!("unknown concept `{concept}`"))
             .label(format!("not among {origin}"));
-        // Looking for the nearest name is the one costly step, so it is done once a name and only for findings that are kept.
-        if self.diagnostics.has_room() {
+        // Looking for the nearest name is the one costly step: it is done once a name, and a hostile file gets no more of it.
+        if self.diagnostics.has_room() && self.hints.len() * vocabulary.len() < HINT_COMPARISONS {
             let nearest = self
                 .hints
                 .entry(concept.to_owned())

@@ -3,7 +3,9 @@
 
 use std::fmt::{self, Write};
 
+use crate::attributes::Attributes;
 use crate::lexer::is_bare_name;
+use crate::rules::{Rule, RuleSet};
 use crate::syntax::{Body, FileLine, Formula, Op, RuleLine, Statement};
 
 /// A name as it must be written: bare when it can be, else in double quotes.
@@ -107,14 +109,21 @@ impl fmt::Display for Formula {
 
 impl fmt::Display for RuleLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&quote_name(&self.name))?;
-        let attributes: Vec<_> =
-            self.attributes.given().into_iter().map(|(name, text)| format!("{name}={text}")).collect();
-        if !attributes.is_empty() {
-            write!(f, " [{}]", attributes.join(" "))?;
-        }
-        write!(f, ": {}", self.formula)
+        f.write_str(&rule_text(&self.name, &self.attributes, &self.formula.to_string()))
     }
+}
+
+pub(crate) fn rule_text(name: &str, attributes: &Attributes, formula: &str) -> String {
+    let given: Vec<_> = attributes.given().into_iter().map(|(name, text)| format!("{name}={text}")).collect();
+    let brackets = if given.is_empty() { String::new() } else { format!(" [{}]", given.join(" ")) };
+    format!("{}{brackets}: {formula}", quote_name(name))
+}
+
+/// A rule set as a rule file: one line a rule, operands in canonical order.
+#[must_use]
+pub fn format_rules(rule_set: &RuleSet) -> String {
+    let line = |rule: &Rule| rule_text(&rule.name, &rule.attributes, &rule_set.dag.text(rule.root)) + "\n";
+    rule_set.rules.iter().map(line).collect()
 }
 
 /// A whole file in canonical spelling. Runs of blank lines become one, blank lines at both ends go. `None` if a line is

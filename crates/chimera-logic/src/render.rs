@@ -117,9 +117,9 @@ struct Excerpt {
 
 impl Excerpt {
     fn around(line: &str, start: usize, end: usize) -> Self {
-        let from = back(line, start, WINDOW / 3);
-        let to = forward(line, start, WINDOW - WINDOW / 3);
-        let from = if start < WINDOW / 2 { 0 } else { from };
+        let whole = forward(line, 0, WINDOW) == line.len();
+        let from = if whole || start < WINDOW / 2 { 0 } else { back(line, start, WINDOW / 3) };
+        let to = forward(line, from, WINDOW);
         let (before, marked, after) =
             (&line[from..start], &line[start..end.clamp(start, to)], &line[end.clamp(start, to)..to]);
         let mut text = String::new();

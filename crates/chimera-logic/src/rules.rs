@@ -10,6 +10,14 @@ use crate::vocabulary::Vocabulary;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleId(pub u32);
 
+impl RuleId {
+    /// The number as an index.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A named rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
@@ -19,8 +27,8 @@ pub struct Rule {
     pub attributes: Attributes,
     /// The node that must hold, with its polarity.
     pub root: Edge,
-    /// Where it is written; `None` when it came from a graph file.
-    pub span: Option<Span>,
+    /// What the author wrote, with its places.
+    pub formula: Formula,
 }
 
 /// Rules with the one DAG they share.
@@ -60,6 +68,38 @@ impl RuleSet {
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.name == name)
+    }
+
+    /// Every sub-formula of a rule as written, with the node it became, children before parents; the rule itself is last.
+    #[must_use]
+    pub fn parts<'a>(&self, rule: &'a Rule) -> Vec<(Edge, &'a Formula)> {
+        fn collect<'a>(dag: &Dag, formula: &'a Formula, parts: &mut Vec<(Edge, &'a Formula)>) -> Option<Edge> {
+            let edge = match &formula.body {
+                Body::Concept(name) => dag.find_leaf(dag.vocabulary().get(name)?),
+                Body::Apply(op, operands) => {
+                    let operands = operands.iter().map(|operand| collect(dag, operand, parts)).collect::<Option<_>>()?;
+                    dag.find_gate(*op, operands)
+                }
+            }?
+            .negate_if(formula.negated);
+            parts.push((edge, formula));
+            Some(edge)
+        }
+        let mut parts = Vec::new();
+        collect(&self.dag, &rule.formula, &mut parts);
+        parts
+    }
+
+    /// For each node of the DAG, the rules that need it, in file order.
+    #[must_use]
+    pub fn users(&self) -> Vec<Vec<RuleId>> {
+        let mut users = vec![Vec::new(); self.dag.len()];
+        for (index, rule) in self.rules.iter().enumerate() {
+            for node in self.dag.cone(&[rule.root]) {
+                users[node.index()].push(RuleId(index as u32));
+            }
+        }
+        users
     }
 
     /// The rule's family: the one given, or the one its shape says.

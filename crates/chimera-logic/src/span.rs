@@ -1,6 +1,7 @@
 //! Where something stands: byte spans, the sources they point into, and line:column places.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// A file of a rule set, in the order in which it was loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,7 +105,7 @@ impl Source {
 /// All texts of a rule set.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    sources: Vec<Source>,
+    sources: Vec<Arc<Source>>,
 }
 
 impl SourceMap {
@@ -130,7 +131,7 @@ impl SourceMap {
     }
 
     fn push(&mut self, source: Source) -> SourceId {
-        self.sources.push(source);
+        self.sources.push(Arc::new(source));
         SourceId(self.sources.len() as u32 - 1)
     }
 
@@ -140,10 +141,10 @@ impl SourceMap {
         &self.sources[id.0 as usize]
     }
 
-    /// The texts in load order.
+    /// One text, to be read while others are added.
     #[must_use]
-    pub fn sources(&self) -> &[Source] {
-        &self.sources
+    pub fn share(&self, id: SourceId) -> Arc<Source> {
+        Arc::clone(&self.sources[id.0 as usize])
     }
 
     /// Line and column of a span's first byte.

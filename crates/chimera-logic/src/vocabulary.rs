@@ -18,7 +18,7 @@ impl ConceptId {
 /// names it was made with, so that a misspelt concept is an error.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
-    names: IndexSet<String>,
+    names: IndexSet<String, foldhash::fast::RandomState>,
     /// Where the names of a closed vocabulary come from, for messages.
     origin: Option<String>,
 }
@@ -103,7 +103,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         if other.len().abs_diff(folded.len()) > limit {
             continue;
         }
-        let distance = edit_distance(&folded, &other);
+        let distance = edit_distance(&folded, &other, limit);
         // The first of several at the same distance wins; a better one tightens the limit.
         if distance < limit || (distance == limit && best.is_none()) {
             limit = distance;
@@ -116,12 +116,13 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     best
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-fn edit_distance(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
+/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment), given up once above `limit`.
+fn edit_distance(a: &[char], b: &[char], limit: usize) -> usize {
+    let mut before = vec![0; b.len() + 1];
     let mut previous: Vec<usize> = (0..=b.len()).collect();
+    let mut row = vec![0; b.len() + 1];
     for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
+        row[0] = i;
         for j in 1..=b.len() {
             let replace = previous[j - 1] + usize::from(a[i - 1] != b[j - 1]);
             row[j] = replace.min(previous[j] + 1).min(row[j - 1] + 1);
@@ -129,7 +130,13 @@ fn edit_distance(a: &[char], b: &[char]) -> usize {
                 row[j] = row[j].min(before[j - 2] + 1);
             }
         }
-        before = std::mem::replace(&mut previous, row);
+        // A swap reaches back two rows, so both must be beyond the limit.
+        let hopeless = row.iter().chain(&previous).all(|&distance| distance > limit);
+        if hopeless {
+            return limit + 1;
+        }
+        std::mem::swap(&mut before, &mut previous);
+        std::mem::swap(&mut previous, &mut row);
     }
     previous[b.len()]
 }
@@ -140,7 +147,8 @@ mod tests {
 
     #[test]
     fn distances() {
-        let distance = |a: &str, b: &str| edit_distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
+        let distance =
+            |a: &str, b: &str| edit_distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>(), 9);
         // Counted by hand.
         for (a, b, expected) in
             [("", "", 0), ("abc", "", 3), ("kitten", "sitting", 3), ("bule", "blue", 1), ("ab", "ba", 1)]

@@ -1,0 +1,157 @@
+//! What can be typed. The help texts are the manual.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Logical anomaly detection: rules over visual concepts, checked exactly.
+#[derive(Debug, Parser)]
+#[command(name = "chimera", version, max_term_width = 110, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 done, 1 findings (errors in rules, failed checks), 2 could not run.\n\
+    Results go to standard output or to -o, words to standard error.\n\n\
+    Start with `chimera demo`, then `chimera rules check my.rules --data labels.csv`.")]
+pub(crate) struct Arguments {
+    /// Say nothing but results and errors.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check, format, show and evaluate rule files.
+    #[command(subcommand)]
+    Rules(RulesCommand),
+    /// See it work: a built-in rule file against built-in labels.
+    Demo(DemoArguments),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  chimera demo                      # writes chimera-demo/ and walks through it")]
+pub(crate) struct DemoArguments {
+    /// Folder to write the example files to; nothing that is not the demo's is written over.
+    #[arg(short, long, value_name = "DIR", default_value = "chimera-demo")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// Find what is wrong with a rule file, all of it at once.
+    Check(CheckArguments),
+    /// Print a rule file in its canonical spelling.
+    Fmt(FormatArguments),
+    /// Print rules with their gates, as text or JSON.
+    Show(ShowArguments),
+    /// Write which rule holds on which sample, exactly.
+    Truth(TruthArguments),
+    /// Count which truth configurations of each gate's operands the data hold.
+    Coverage(CoverageArguments),
+}
+
+/// The rule file of a command.
+#[derive(Debug, Args)]
+pub(crate) struct RulesInput {
+    /// Rule file: text, or the paper's graph form when it ends in `.json`; `-` reads text from standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chimera rules check my.rules\n  chimera rules check my.rules --data labels.csv\n  \
+    chimera rules check my.rules --json | jq '.diagnostics[].code'\n\n\
+    Exit code 1 if there are errors; warnings alone leave it at 0.")]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    pub(crate) rules: RulesInput,
+    /// Label table (.csv, .tsv or .parquet): concepts must be its columns, and rules are counted on its rows.
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) data: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chimera rules fmt my.rules            # print\n  chimera rules fmt my.rules --write    # \
+    rewrite the file\n  chimera rules fmt my.rules --check    # exit code 1 if it would change\n  chimera rules fmt \
+    graphs.json > my.rules   # from the paper's graph form\n\n\
+    The order of operands, comments and blank lines stay; a file with errors is never rewritten.")]
+pub(crate) struct FormatArguments {
+    #[command(flatten)]
+    pub(crate) rules: RulesInput,
+    /// Rewrite the file itself.
+    #[arg(short, long, conflicts_with = "check")]
+    pub(crate) write: bool,
+    /// Only tell whether the file is formatted.
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chimera rules show my.rules\n  chimera rules show my.rules baby_watched\n  \
+    chimera rules show my.rules --graph > graphs.json   # the paper's mask, x, y, neg, pos")]
+pub(crate) struct ShowArguments {
+    #[command(flatten)]
+    pub(crate) rules: RulesInput,
+    /// Names of the rules to show; all if none is given.
+    #[arg(value_name = "RULE")]
+    pub(crate) names: Vec<String>,
+    /// Print JSON.
+    #[arg(long, conflicts_with = "graph")]
+    pub(crate) json: bool,
+    /// Print the paper's graph form (JSON).
+    #[arg(long)]
+    pub(crate) graph: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chimera rules truth my.rules --data labels.csv -o truth.csv\n  \
+    chimera rules truth my.rules --data labels.parquet --json | head\n\n\
+    One row a sample: `id`, then one column a rule with 1 (holds), 0 (broken) or nothing (unknown).")]
+pub(crate) struct TruthArguments {
+    #[command(flatten)]
+    pub(crate) rules: RulesInput,
+    /// Label table (.csv, .tsv or .parquet) with `id` and one column a concept.
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) data: PathBuf,
+    /// Write to a file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write one JSON object a line instead of CSV.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Shape of a printed table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// For people.
+    Table,
+    /// For spreadsheets.
+    Csv,
+    /// For programs.
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chimera rules coverage my.rules --data labels.csv\n  \
+    chimera rules coverage my.rules --data labels.csv --format csv -o coverage.csv\n\n\
+    Operands are listed in the order in which the gate takes them, negation applied; rows on which an operand is\n\
+    unknown are counted apart. Gates with more than 10 operands list only configurations that occur.")]
+pub(crate) struct CoverageArguments {
+    #[command(flatten)]
+    pub(crate) rules: RulesInput,
+    /// Label table (.csv, .tsv or .parquet) with `id` and one column a concept.
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) data: PathBuf,
+    /// How to print it.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: TableFormat,
+    /// Short for `--format json`.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+    /// Write to a file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}

@@ -1,0 +1,81 @@
+//! Everything that is printed passes here: results to standard output, words to standard error, both alive when a pipe closes.
+
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+use anyhow::Context;
+use chimera_logic::render::Palette;
+
+/// The two streams of the program.
+pub(crate) struct Console {
+    quiet: bool,
+    results: BufWriter<Stdout>,
+}
+
+impl Console {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { quiet, results: BufWriter::new(io::stdout()) }
+    }
+
+    /// Where results go.
+    pub(crate) fn results(&mut self) -> &mut dyn Write {
+        &mut self.results
+    }
+
+    /// Whether `-q` asked for results alone.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// A sentence for the person at the terminal. A closed standard error is no reason to fail.
+    pub(crate) fn say(&self, words: impl std::fmt::Display) {
+        if !self.quiet {
+            let _ = writeln!(io::stderr(), "{words}");
+        }
+    }
+
+    /// Text that is shown on standard error even with `-q`: why a command could not run.
+    pub(crate) fn complain(&self, words: impl std::fmt::Display) {
+        let _ = writeln!(io::stderr(), "{words}");
+    }
+
+    /// An error with its causes.
+    pub(crate) fn error(&self, error: &anyhow::Error) {
+        self.complain(format_args!("error: {error:#}"));
+    }
+
+    /// Writes out what is buffered; the last chance to notice a full disk behind standard output.
+    pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
+        self.results.flush().context("cannot write to standard output")
+    }
+}
+
+/// Colours for a terminal that wants them.
+pub(crate) fn palette(is_terminal: bool) -> Palette {
+    #[expect(clippy::disallowed_methods, reason = "NO_COLOR is a convention of terminals, and this is the terminal's side")]
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if is_terminal && !refused { Palette::Ansi } else { Palette::Plain }
+}
+
+pub(crate) fn results_palette() -> Palette {
+    palette(io::stdout().is_terminal())
+}
+
+pub(crate) fn words_palette() -> Palette {
+    palette(io::stderr().is_terminal())
+}
+
+/// Whether an error only says that the reader of our output has left.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let closed = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().filter_map(|cause| cause.downcast_ref()).any(closed)
+}
+
+/// On Ctrl-C: remove unfinished files, then go.
+pub(crate) fn clean_up_on_interrupt() -> anyhow::Result<()> {
+    #[expect(clippy::exit, reason = "an interrupt ends the program; 130 is what shells expect of it")]
+    let handler = || {
+        chimera::file::remove_unfinished();
+        std::process::exit(130);
+    };
+    ctrlc::set_handler(handler).context("cannot listen for Ctrl-C")
+}

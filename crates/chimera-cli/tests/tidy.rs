@@ -1,0 +1,51 @@
+//! Conventions of the house that no compiler checks.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let mut files = Vec::new();
+    rust_files(&root().join("crates"), &mut files);
+    assert!(files.len() > 20);
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("//!"), "{} does not open with a `//!` paragraph", path.display());
+    }
+}
+
+#[test]
+fn crates_depend_downwards_only() {
+    // Lowest first; a crate may use those before it.
+    let order = ["chimera-logic", "chimera", "chimera-world", "chimera-lab", "chimera-cli"];
+    for (rank, name) in order.iter().enumerate() {
+        let Ok(manifest) = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")) else { continue };
+        for upper in &order[rank + 1..] {
+            assert!(!manifest.contains(&format!("\n{upper}.workspace")), "{name} depends on {upper}");
+        }
+    }
+}
+
+#[test]
+fn the_language_page_lists_every_code() {
+    let page = fs::read_to_string(root().join("docs/rules.md")).unwrap();
+    for code in chimera_logic::diagnostic::Code::ALL {
+        let row = format!("| `{}` | {} |", code.as_str(), code.summary().replace('|', "\\|"));
+        assert!(page.contains(&row), "docs/rules.md lacks the row: {row}");
+    }
+}

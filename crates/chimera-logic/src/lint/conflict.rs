@@ -1,0 +1,119 @@
+//! A smallest set of rules that cannot hold together. Any clash must hit every set of rules whose removal lets the rest hold
+//! (a correction set), so a smallest set that hits all known correction sets is a lower bound; it either clashes, and is
+//! the answer, or it leads to another correction set.
+
+use super::Lint;
+use crate::dag::Edge;
+use crate::diagnostic::Code;
+use crate::sat::Answer;
+
+/// Correction sets after which the search for a smallest clash ends with one from which nothing can be spared.
+const CORRECTIONS: usize = 60;
+
+/// Steps of the search for a smallest hitting set.
+const HITTING_STEPS: usize = 200_000;
+
+impl Lint<'_> {
+    pub(super) fn report_conflict(&mut self, rules: &[usize], core: Vec<Edge>) {
+        let minimal = self.solving.shrink(core);
+        let roots: Vec<_> = rules.iter().map(|&index| self.roots[index]).collect();
+        let (clash, smallest) = match self.smallest_clash(&roots, minimal.len()) {
+            Some(clash) => (clash, true),
+            None => (minimal, false),
+        };
+        let members: Vec<usize> =
+            rules.iter().zip(&roots).filter(|(_, root)| clash.contains(root)).map(|(&index, _)| index).collect();
+        let Some((&first, others)) = members.split_first() else { return };
+        let message = format!("{} cannot hold together", self.names(&members));
+        let kind =
+            if smallest { "no smaller set of rules clashes" } else { "without any one of them the others can hold" };
+        let diagnostic = self
+            .about(first, Code::Conflict, message)
+            .label(format!("rule `{}`", self.rule(first).name))
+            .hint(format!("{kind}; every sample breaks at least one, so change or remove one"));
+        let diagnostic = self.noted(diagnostic, others, "rule");
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// A smallest clash below the size of a known one, or that size if there is none; `None` if the search was given up.
+    fn smallest_clash(&mut self, roots: &[Edge], known: usize) -> Option<Vec<Edge>> {
+        let mut corrections: Vec<Vec<usize>> = Vec::new();
+        for _ in 0..CORRECTIONS {
+            let candidate = smallest_hitting_set(&corrections, known)?;
+            let formulas: Vec<_> = candidate.iter().map(|&position| roots[position]).collect();
+            match self.solving.together(&formulas) {
+                Answer::Clash(_) => return Some(formulas),
+                Answer::Unknown => return None,
+                Answer::Together => corrections.push(self.correction(roots, candidate)?),
+            }
+        }
+        None
+    }
+
+    /// Grows a set of rules that can hold together as far as it goes; what is left over is a correction set.
+    fn correction(&mut self, roots: &[Edge], start: Vec<usize>) -> Option<Vec<usize>> {
+        let mut inside = vec![false; roots.len()];
+        start.into_iter().for_each(|position| inside[position] = true);
+        let take_model = |inside: &mut [bool], solving: &crate::sat::Solving| {
+            inside.iter_mut().zip(roots).for_each(|(inside, &root)| *inside |= solving.holds(root));
+        };
+        take_model(&mut inside, self.solving);
+        for position in 0..roots.len() {
+            if inside[position] {
+                continue;
+            }
+            let grown = (0..roots.len()).filter(|&other| inside[other] || other == position);
+            let formulas: Vec<_> = grown.map(|other| roots[other]).collect();
+            match self.solving.together(&formulas) {
+                Answer::Together => take_model(&mut inside, self.solving),
+                Answer::Clash(_) => {}
+                Answer::Unknown => return None,
+            }
+        }
+        Some((0..roots.len()).filter(|&position| !inside[position]).collect())
+    }
+}
+
+/// A smallest set with a member of each given set, at most `limit` large; `None` if the search takes too long.
+fn smallest_hitting_set(sets: &[Vec<usize>], limit: usize) -> Option<Vec<usize>> {
+    let mut steps = HITTING_STEPS;
+    for size in 0..=limit {
+        let mut chosen = Vec::new();
+        if hit(sets, size, &mut chosen, &mut steps)? {
+            return Some(chosen);
+        }
+    }
+    None
+}
+
+/// Extends `chosen` by at most `left` members to hit all sets: branches over the smallest set that is not hit yet.
+fn hit(sets: &[Vec<usize>], left: usize, chosen: &mut Vec<usize>, steps: &mut usize) -> Option<bool> {
+    *steps = steps.checked_sub(1)?;
+    let missed =
+        sets.iter().filter(|set| !set.iter().any(|member| chosen.contains(member))).min_by_key(|set| set.len());
+    let Some(missed) = missed else { return Some(true) };
+    if left == 0 {
+        return Some(false);
+    }
+    for &member in missed {
+        chosen.push(member);
+        if hit(sets, left - 1, chosen, steps)? {
+            return Some(true);
+        }
+        chosen.pop();
+    }
+    Some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hitting_sets_are_smallest() {
+        let sets = [vec![0, 1], vec![1, 2], vec![3], vec![4, 1]];
+        assert_eq!(smallest_hitting_set(&sets, 9), Some(vec![3, 1]));
+        assert_eq!(smallest_hitting_set(&[], 9), Some(vec![]));
+        assert_eq!(smallest_hitting_set(&sets, 1), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! Formulas that have no choice: rules that never or always hold, and parts that are always true or false.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Lint;
+use super::simulate::{ASSIGNMENTS, simulate};
+use crate::dag::{Edge, NodeId};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::sat::Answer;
+
+impl Lint<'_> {
+    /// Reports rules and parts that are constant; returns the rules that are.
+    pub(super) fn constants(&mut self) -> BTreeSet<usize> {
+        let values = self.constant_gates();
+        let mut constant = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        for index in 0..self.roots.len() {
+            let root = self.roots[index];
+            if let Some(&value) = values.get(&root.node()) {
+                constant.insert(index);
+                self.report_rule(index, value != root.is_negated());
+            }
+            self.report_parts(index, &values, &mut seen);
+        }
+        constant
+    }
+
+    /// Gates with a proved constant value. Random assignments single out the few that are worth a proof.
+    fn constant_gates(&mut self) -> BTreeMap<NodeId, bool> {
+        let dag = &self.rule_set.dag;
+        let gates: Vec<Edge> = dag
+            .cone(self.roots)
+            .into_iter()
+            .filter(|&id| !dag.operands(id).is_empty())
+            .map(|id| Edge::new(id, false))
+            .collect();
+        let truth = simulate(dag, &gates);
+        let mut constant = BTreeMap::new();
+        for (column, &gate) in gates.iter().enumerate() {
+            let value = match truth.count_ones(column) {
+                0 => false,
+                ones if ones == ASSIGNMENTS as u64 => true,
+                _ => continue,
+            };
+            match self.solving.together(&[gate.negate_if(value)]) {
+                Answer::Clash(_) => drop(constant.insert(gate.node(), value)),
+                Answer::Together => {}
+                Answer::Unknown => {
+                    if let Some(rule) = self.roots.iter().position(|&root| dag.cone(&[root]).contains(&gate.node())) {
+                        self.undecided.push((rule, "whether a part is constant in"));
+                    }
+                }
+            }
+        }
+        constant
+    }
+
+    fn report_rule(&mut self, index: usize, holds: bool) {
+        let name = &self.rule(index).name;
+        let diagnostic = if holds {
+            self.about(index, Code::Tautology, format!("rule `{name}` always holds"))
+                .label("true whatever the concepts are")
+                .hint("no sample can break it, so it detects nothing; remove it or say what was meant")
+        } else {
+            self.about(index, Code::Contradiction, format!("rule `{name}` can never hold"))
+                .label("false whatever the concepts are")
+                .hint("every sample breaks it; look for a concept that is asked to be both true and false")
+        };
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Reports the smallest constant parts of a rule, each node once in the whole set; the rule itself is reported elsewhere.
+    fn report_parts(&mut self, index: usize, values: &BTreeMap<NodeId, bool>, seen: &mut BTreeSet<NodeId>) {
+        if values.is_empty() {
+            return;
+        }
+        let rule_set = self.rule_set;
+        let rule = &rule_set.rules[index];
+        for (edge, formula) in rule_set.parts(rule) {
+            let node = edge.node();
+            let Some(&value) = values.get(&node) else { continue };
+            let smaller = rule_set.dag.operands(node).iter().any(|operand| values.contains_key(&operand.node()));
+            if node == rule.root.node() || smaller || !seen.insert(node) {
+                continue;
+            }
+            let value = if value != edge.is_negated() { "true" } else { "false" };
+            let message = format!("`{formula}` is always {value}");
+            let diagnostic = Diagnostic::new(Code::ConstantPart, formula.span, message)
+                .hint("this part changes nothing; remove it or say what was meant");
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Rule probabilities by the independent-events formulas of the paper, and the checked table of concept probabilities
+//! that they and the exact count ([`count`](crate::count)) read.
+//!
+//! Each node is computed from its operands alone as if these were independent. That is exact where no concept occurs
+//! twice under a node, and wrong elsewhere: `A <=> !A` gets `2p(1-p)` and not 0.
+
+use std::ops::Range;
+
+use crate::dag::{Dag, Edge, Node};
+use crate::slots;
+use crate::syntax::Op;
+use crate::vocabulary::ConceptId;
+
+/// Rows done at once, so that the values of all live nodes stay in the cache.
+pub(crate) const BLOCK: usize = 256;
+
+/// Why a table of probabilities is refused.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum ProbabilityError {
+    /// The number of values is not concepts times rows.
+    #[error("expected {concepts} concepts x {rows} rows of probabilities, got {got} values")]
+    Shape {
+        /// Columns asked for.
+        concepts: usize,
+        /// Rows asked for.
+        rows: usize,
+        /// Number of values given.
+        got: usize,
+    },
+    /// A value is no probability.
+    #[error("the probability of concept number {} in row {row} is {value}, expected 0 to 1", .concept.index())]
+    OutOfRange {
+        /// The concept.
+        concept: ConceptId,
+        /// The row.
+        row: usize,
+        /// The value, possibly NaN.
+        value: f64,
+    },
+}
+
+/// Concept probabilities of one or many samples, checked once.
+///
+/// # Shapes
+///
+/// `values` is `[concepts x rows]`, concept-major: a concept's probabilities of all rows stand side by side. One sample
+/// is a table of one row, whose values are in the order of the vocabulary.
+#[derive(Clone, Copy, Debug)]
+pub struct Probabilities<'a> {
+    values: &'a [f64],
+    concepts: usize,
+    rows: usize,
+}
+
+impl<'a> Probabilities<'a> {
+    /// A table over `[concepts x rows]` values; each must lie between 0 and 1.
+    pub fn new(values: &'a [f64], concepts: usize, rows: usize) -> Result<Self, ProbabilityError> {
+        if concepts.checked_mul(rows) != Some(values.len()) {
+            return Err(ProbabilityError::Shape { concepts, rows, got: values.len() });
+        }
+        match values.iter().position(|value| !(0.0..=1.0).contains(value)) {
+            None => Ok(Self { values, concepts, rows }),
+            Some(at) => {
+                let concept = ConceptId((at / rows) as u32);
+                Err(ProbabilityError::OutOfRange { concept, row: at % rows, value: values[at] })
+            }
+        }
+    }
+
+    /// The table of one sample: a value for each concept.
+    pub fn of_sample(values: &'a [f64]) -> Result<Self, ProbabilityError> {
+        Self::new(values, values.len(), 1)
+    }
+
+    /// Number of concepts.
+    #[must_use]
+    pub fn concepts(&self) -> usize {
+        self.concepts
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A concept's probabilities, a value for each row.
+    #[must_use]
+    pub fn column(&self, concept: ConceptId) -> &'a [f64] {
+        &self.values[concept.index() * self.rows..][..self.rows]
+    }
+
+    /// One probability.
+    #[must_use]
+    pub fn get(&self, row: usize, concept: ConceptId) -> f64 {
+        self.column(concept)[row]
+    }
+}
+
+/// Where an operand's values are.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Concept(ConceptId),
+    Step(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Operand {
+    place: Place,
+    negated: bool,
+}
+
+/// The independent-events formulas of some references into a DAG, as a list of steps.
+#[derive(Clone, Debug)]
+pub struct Independent {
+    steps: Vec<(Op, Range<usize>)>,
+    operands: Vec<Operand>,
+    slot_of: Vec<usize>,
+    slots: usize,
+    /// The asked references with their columns, sorted by the step that makes them; leaves first.
+    outputs: Vec<(Operand, usize)>,
+    concepts: usize,
+}
+
+impl Independent {
+    /// Compiles the evaluation of the given references. Every shared node is computed once.
+    #[must_use]
+    pub fn compile(dag: &Dag, roots: &[Edge]) -> Self {
+        let mut places = vec![None; dag.len()];
+        let (mut steps, mut operands) = (Vec::new(), Vec::new());
+        // Children come first in a cone, so every operand has its place.
+        let operand = |places: &[Option<Place>], edge: &Edge| {
+            places[edge.node().index()].map(|place| Operand { place, negated: edge.is_negated() })
+        };
+        for id in dag.cone(roots) {
+            places[id.index()] = Some(match dag.node(id) {
+                Node::Leaf(concept) => Place::Concept(*concept),
+                Node::Gate(op, edges) => {
+                    let start = operands.len();
+                    operands.extend(edges.iter().filter_map(|edge| operand(&places, edge)));
+                    steps.push((*op, start..operands.len()));
+                    Place::Step(steps.len() - 1)
+                }
+            });
+        }
+        let mut outputs: Vec<_> =
+            roots.iter().enumerate().filter_map(|(column, root)| Some((operand(&places, root)?, column))).collect();
+        outputs.sort_by_key(|(operand, _)| made_by(operand));
+        let (slot_of, slots) =
+            slots::assign(steps.len(), |step| operands[steps[step].1.clone()].iter().filter_map(made_by));
+        Self { steps, operands, slot_of, slots, outputs, concepts: dag.vocabulary().len() }
+    }
+
+    /// The probability of each reference on each row.
+    ///
+    /// # Shapes
+    ///
+    /// `[concepts x rows]` -> `[references x rows]`, a reference's values of all rows side by side.
+    ///
+    /// # Panics
+    ///
+    /// If the table has fewer columns than the vocabulary has concepts.
+    #[must_use]
+    pub fn evaluate(&self, probabilities: &Probabilities<'_>) -> Vec<f64> {
+        assert!(self.concepts <= probabilities.concepts(), "the table has a column for each concept of the vocabulary");
+        let rows = probabilities.rows();
+        let mut result = vec![0.0; self.outputs.len() * rows];
+        let mut slots = vec![Vec::new(); self.slots];
+        let mut none_hold = Vec::new();
+        for start in (0..rows).step_by(BLOCK) {
+            let window = start..(start + BLOCK).min(rows);
+            let mut pending = self.outputs.iter().peekable();
+            for at in std::iter::once(None).chain((0..self.steps.len()).map(Some)) {
+                if let Some(step) = at {
+                    let mut target = std::mem::take(&mut slots[self.slot_of[step]]);
+                    let (op, range) = &self.steps[step];
+                    let read = |operand: &Operand| self.read(operand, probabilities, &slots, window.clone());
+                    apply(*op, &self.operands[range.clone()], read, &mut target, &mut none_hold, window.len());
+                    slots[self.slot_of[step]] = target;
+                }
+                while let Some((operand, column)) = pending.next_if(|(operand, _)| made_by(operand) == at) {
+                    let source = self.read(operand, probabilities, &slots, window.clone());
+                    let target = &mut result[column * rows..][window.clone()];
+                    target.copy_from_slice(source);
+                    if operand.negated {
+                        target.iter_mut().for_each(|value| *value = 1.0 - *value);
+                    }
+                }
+            }
+        }
+        result
+    }
+
+    fn read<'v>(
+        &self,
+        operand: &Operand,
+        probabilities: &Probabilities<'v>,
+        slots: &'v [Vec<f64>],
+        window: Range<usize>,
+    ) -> &'v [f64] {
+        match operand.place {
+            Place::Concept(concept) => &probabilities.column(concept)[window],
+            Place::Step(step) => &slots[self.slot_of[step]],
+        }
+    }
+}
+
+fn made_by(operand: &Operand) -> Option<usize> {
+    match operand.place {
+        Place::Concept(_) => None,
+        Place::Step(step) => Some(step),
+    }
+}
+
+/// One operator over a block of rows. All of them are products of operands or of their complements.
+fn apply<'v>(
+    op: Op,
+    operands: &[Operand],
+    read: impl Fn(&Operand) -> &'v [f64],
+    target: &mut Vec<f64>,
+    none_hold: &mut Vec<f64>,
+    rows: usize,
+) {
+    let product = |target: &mut Vec<f64>, complement: &dyn Fn(usize) -> bool| {
+        target.clear();
+        target.resize(rows, 1.0);
+        for (position, operand) in operands.iter().enumerate() {
+            let factors = target.iter_mut().zip(read(operand));
+            if operand.negated != complement(position) {
+                factors.for_each(|(to, value)| *to *= 1.0 - value);
+            } else {
+                factors.for_each(|(to, value)| *to *= value);
+            }
+        }
+    };
+    match op {
+        Op::And => product(target, &|_| false),
+        // 1 - prod(1 - p)
+        Op::Or => product(target, &|_| true),
+        // 1 - a (1 - b)
+        Op::Implies => product(target, &|position| position == 1),
+        Op::Iff => {
+            product(target, &|_| false);
+            product(none_hold, &|_| true);
+            target.iter_mut().zip(none_hold).for_each(|(to, none)| *to += *none);
+        }
+    }
+    if matches!(op, Op::Or | Op::Implies) {
+        target.iter_mut().for_each(|value| *value = 1.0 - *value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::load_text;
+    use crate::vocabulary::Vocabulary;
+
+    fn independent(formula: &str, values: &[f64]) -> f64 {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let rule_set = load_text("t", &format!("r: {formula}"), Vocabulary::closed(names, "a test")).rule_set;
+        let program = Independent::compile(&rule_set.dag, &rule_set.roots());
+        program.evaluate(&Probabilities::of_sample(values).unwrap())[0]
+    }
+
+    #[test]
+    fn single_operators_are_the_paper_s_closed_forms() {
+        let (a, b, c) = (0.3, 0.8, 0.45);
+        for (formula, expected) in [
+            ("a", a),
+            ("!a", 1.0 - a),
+            ("a & b", a * b),
+            ("a | b", a + b - a * b),
+            ("a => b", 1.0 - a * (1.0 - b)),
+            ("b => a", 1.0 - b * (1.0 - a)),
+            ("a <=> b", a * b + (1.0 - a) * (1.0 - b)),
+            ("a <=> !b", a * (1.0 - b) + (1.0 - a) * b),
+            ("!(a & !b)", 1.0 - a * (1.0 - b)),
+            ("a & b & c", a * b * c),
+            ("a | b | !c", 1.0 - (1.0 - a) * (1.0 - b) * c),
+            ("a <=> b <=> c", a * b * c + (1.0 - a) * (1.0 - b) * (1.0 - c)),
+            ("(a | b) => c", 1.0 - (a + b - a * b) * (1.0 - c)),
+            // Where a concept occurs twice, the formulas are not the probability.
+            ("a <=> !a", 2.0 * a * (1.0 - a)),
+            ("a & a", a * a),
+        ] {
+            let got = independent(formula, &[a, b, c]);
+            assert!((got - expected).abs() < 1e-15, "{formula}: {got}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn a_batch_is_its_samples() {
+        let rule_set = load_text(
+            "t",
+            "r: (a | b) => c\ns: !((a | b) <=> (b & c) <=> !a)\nt: a\nu: !b\nv: a | b",
+            Vocabulary::closed(["a", "b", "c"].map(str::to_owned), "a test"),
+        )
+        .rule_set;
+        let program = Independent::compile(&rule_set.dag, &rule_set.roots());
+        for rows in [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 17] {
+            let mut random = fastrand::Rng::with_seed(7);
+            let values: Vec<f64> = (0..3 * rows).map(|_| random.f64()).collect();
+            let batch = program.evaluate(&Probabilities::new(&values, 3, rows).unwrap());
+            for row in 0..rows {
+                let sample: Vec<f64> = (0..3).map(|concept| values[concept * rows + row]).collect();
+                let single = program.evaluate(&Probabilities::of_sample(&sample).unwrap());
+                assert_eq!(single, (0..5).map(|root| batch[root * rows + row]).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_probability_is_refused() {
+        for wrong in [-0.1, 1.0 + f64::EPSILON, f64::NAN, f64::INFINITY] {
+            let error = Probabilities::new(&[0.0, 1.0, 0.5, wrong], 2, 2).unwrap_err();
+            let ProbabilityError::OutOfRange { concept, row, value } = error else { panic!("{error}") };
+            assert_eq!((concept, row, value.to_bits()), (ConceptId(1), 1, wrong.to_bits()));
+        }
+        let error = Probabilities::new(&[0.5; 5], 2, 3).unwrap_err();
+        assert_eq!(error, ProbabilityError::Shape { concepts: 2, rows: 3, got: 5 });
+        assert_eq!(error.to_string(), "expected 2 concepts x 3 rows of probabilities, got 5 values");
+        assert!(Probabilities::new(&[], usize::MAX, 2).is_err());
+        assert!(Probabilities::new(&[], 3, 0).is_ok());
+    }
+}

@@ -1,0 +1,277 @@
+//! Lint against brute force: every claim is checked by listing all assignments, on random rule sets small enough for that, and
+//! planted findings are looked for in large ones.
+
+mod support;
+
+use chimera_logic::bits::{BitTable, TruthTable};
+use chimera_logic::diagnostic::{Code, Diagnostic, Diagnostics};
+use chimera_logic::lint::{lint, lint_data, supply};
+use chimera_logic::load::load_text;
+use chimera_logic::rules::RuleSet;
+use chimera_logic::truth::hard_op;
+use chimera_logic::vocabulary::Vocabulary;
+use support::{edge_truth, load_closed, random_formula, random_labels, random_rules};
+
+fn findings(rule_set: &RuleSet) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    lint(rule_set, &mut diagnostics);
+    diagnostics
+}
+
+fn rules(text: &str) -> RuleSet {
+    let loaded = load_text("t", text, Vocabulary::open());
+    assert_eq!(loaded.diagnostics.errors(), 0, "{:?}", loaded.diagnostics.kept());
+    loaded.rule_set
+}
+
+fn codes(diagnostics: &Diagnostics) -> Vec<&'static str> {
+    diagnostics.kept().iter().map(|diagnostic| diagnostic.code.as_str()).collect()
+}
+
+fn messages(text: &str) -> Vec<String> {
+    let diagnostics = findings(&rules(text));
+    diagnostics.kept().iter().map(|finding| format!("{} {}", finding.code.as_str(), finding.message)).collect()
+}
+
+#[test]
+fn findings_in_words() {
+    for (text, expected) in [
+        ("r: a & !a", &["E100 rule `r` can never hold"][..]),
+        ("r: a | !a", &["E101 rule `r` always holds"]),
+        ("r: a <=> !a", &["E100 rule `r` can never hold"]),
+        ("r: !(a & !a)", &["E101 rule `r` always holds"]),
+        ("r: a => b", &[]),
+        ("r: (a & !a) | b", &["W103 `a & !a` is always false"]),
+        ("r: !(a | !a) | b", &["W103 `!(a | !a)` is always false"]),
+        ("r: a & b\ns: b & a", &["W100 rule `s` has the same formula as `r`"]),
+        ("r: a => b\ns: !b => !a", &["W101 rule `s` means the same as `r`"]),
+        ("r: a => b\ns: b => c\nt: a => c", &["W102 rule `t` follows from `r` and `s`"]),
+        ("r: a & b\ns: a", &["W102 rule `s` follows from `r`"]),
+        ("r: a => b\ns: a\nt: !b\nu: c", &["E102 `r`, `s` and `t` cannot hold together"]),
+        // A clash of three and one of two: the smaller one is named.
+        ("r: a => b\ns: a\nt: !b\nu: c\nv: !c", &["E102 `u` and `v` cannot hold together"]),
+    ] {
+        assert_eq!(messages(text), expected, "{text}");
+    }
+}
+
+/// Truth of every rule under every assignment of `concepts` concepts.
+fn worlds(rule_set: &RuleSet, concepts: usize) -> Vec<Vec<bool>> {
+    let truth = |world: usize| {
+        let label = |concept: usize| Some(world >> concept & 1 == 1);
+        rule_set.rules.iter().map(|rule| edge_truth(&rule_set.dag, rule.root, &label).unwrap()).collect()
+    };
+    (0..1 << concepts).map(truth).collect()
+}
+
+fn named(rule_set: &RuleSet, finding: &Diagnostic) -> Vec<usize> {
+    let quoted: Vec<&str> = finding.message.split('`').skip(1).step_by(2).collect();
+    quoted.iter().map(|name| rule_set.rules.iter().position(|rule| rule.name == *name).unwrap()).collect()
+}
+
+#[test]
+fn every_claim_holds_and_nothing_is_missed() {
+    let mut seen = std::collections::BTreeMap::new();
+    for seed in 0..400 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let concepts = rng.usize(2..6);
+        let count = rng.usize(1..8);
+        let rule_set = load_closed(&random_rules(&mut rng, count, concepts, 2, 3), concepts).rule_set;
+        let worlds = worlds(&rule_set, concepts);
+        let all = |set: &[usize], world: &[bool]| set.iter().all(|&rule| world[rule]);
+        let together = |set: &[usize]| worlds.iter().any(|world| all(set, world));
+        let implied = |set: &[usize], rule: usize| worlds.iter().all(|world| !all(set, world) || world[rule]);
+        let same = |one: usize, other: usize| worlds.iter().all(|world| world[one] == world[other]);
+
+        let diagnostics = findings(&rule_set);
+        for finding in diagnostics.kept() {
+            *seen.entry(finding.code.as_str()).or_insert(0) += 1;
+            match (finding.code, named_or_part(&rule_set, finding)) {
+                (Code::Contradiction, Some(rules)) => assert!(!together(&rules)),
+                (Code::Tautology, Some(rules)) => assert!(implied(&[], rules[0])),
+                (Code::DuplicateFormula | Code::Equivalent, Some(rules)) => assert!(same(rules[0], rules[1])),
+                (Code::Redundant, Some(rules)) => {
+                    assert!(implied(&rules[1..], rules[0]), "{}", finding.message);
+                    for spared in 1..rules.len() {
+                        let fewer: Vec<_> = (1..rules.len()).filter(|&at| at != spared).map(|at| rules[at]).collect();
+                        assert!(!implied(&fewer, rules[0]), "{} can be spared", finding.message);
+                    }
+                }
+                (Code::Conflict, Some(rules)) => {
+                    assert!(!together(&rules));
+                    let constant = |rule: usize| implied(&[], rule) || !together(&[rule]);
+                    let candidates: Vec<_> = (0..count).filter(|&rule| !constant(rule)).collect();
+                    for subset in 0_usize..1 << candidates.len() {
+                        let set: Vec<_> =
+                            (0..candidates.len()).filter(|at| subset >> at & 1 == 1).map(|at| candidates[at]).collect();
+                        assert!(set.len() >= rules.len() || together(&set), "a smaller clash than {}", finding.message);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Nothing is missed.
+        let has = |code: Code, rule: usize| {
+            let about =
+                |finding: &&Diagnostic| finding.code == code && named(&rule_set, finding).first() == Some(&rule);
+            diagnostics.kept().iter().any(|finding| about(&finding))
+        };
+        let constant: Vec<_> = (0..count).filter(|&rule| !together(&[rule]) || implied(&[], rule)).collect();
+        for rule in 0..count {
+            assert_eq!(has(Code::Contradiction, rule), !together(&[rule]), "seed {seed}");
+            assert_eq!(has(Code::Tautology, rule), implied(&[], rule), "seed {seed}");
+        }
+        let free: Vec<_> = (0..count).filter(|rule| !constant.contains(rule)).collect();
+        let conflict = diagnostics.kept().iter().any(|finding| finding.code == Code::Conflict);
+        assert_eq!(conflict, !together(&free), "seed {seed}");
+        for &rule in &free {
+            let repeated = free.iter().any(|&first| first < rule && same(first, rule));
+            assert_eq!(has(Code::DuplicateFormula, rule) || has(Code::Equivalent, rule), repeated, "seed {seed}");
+            let others: Vec<_> = free.iter().copied().filter(|&other| !same(other, rule)).collect();
+            if !conflict && implied(&others, rule) && !repeated {
+                assert!(has(Code::Redundant, rule), "seed {seed}: {} is missed", rule_set.rules[rule].name);
+            }
+        }
+    }
+    for code in ["E100", "E101", "E102", "W100", "W101", "W102", "W103"] {
+        assert!(seen.get(code).is_some_and(|&count| count > 3), "{code} hardly occurred: {seen:?}");
+    }
+}
+
+/// The rules that a finding names; `None` for a finding about a part of a formula.
+fn named_or_part(rule_set: &RuleSet, finding: &Diagnostic) -> Option<Vec<usize>> {
+    (finding.code != Code::ConstantPart).then(|| named(rule_set, finding))
+}
+
+#[test]
+fn constant_parts_are_all_found() {
+    for seed in 0..300 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let text = format!("r: {} => c0\n", random_formula(&mut rng, 2, 3, 2));
+        let rule_set = load_closed(&text, 2).rule_set;
+        let dag = &rule_set.dag;
+        let constant = |edge| {
+            let values: Vec<_> =
+                (0..4_usize).map(|world| edge_truth(dag, edge, &|concept| Some(world >> concept & 1 == 1))).collect();
+            values.iter().all(|value| value == &values[0])
+        };
+        let parts = rule_set.parts(&rule_set.rules[0]);
+        let root = rule_set.rules[0].root.node();
+        let smallest = |edge: chimera_logic::dag::Edge| {
+            !dag.operands(edge.node()).is_empty()
+                && edge.node() != root
+                && constant(edge)
+                && !dag.operands(edge.node()).iter().any(|&operand| constant(operand))
+        };
+        let expected: std::collections::BTreeSet<_> =
+            parts.iter().filter(|(edge, _)| smallest(*edge)).map(|(edge, _)| edge.node()).collect();
+        let found = findings(&rule_set).kept().iter().filter(|finding| finding.code == Code::ConstantPart).count();
+        assert_eq!(found, expected.len(), "{text}");
+    }
+}
+
+#[test]
+fn a_conflict_planted_among_200_rules_is_named() {
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut lines: Vec<String> = (0..200)
+        .map(|rule| {
+            let mut concept = || format!("{}c{}", if rng.bool() { "!" } else { "" }, rng.usize(0..400));
+            let (a, b, c) = (concept(), concept(), concept());
+            format!("r{rule}: {a} => {b} | {c}")
+        })
+        .collect();
+    for (line, rule) in [(17, "p1: c3 | c5"), (90, "p2: c3 => c7"), (91, "p3: c5 => c7"), (160, "p4: !c7")] {
+        lines.insert(line, rule.to_owned());
+    }
+    let diagnostics = findings(&load_closed(&lines.join("\n"), 400).rule_set);
+    let conflicts: Vec<_> = diagnostics.kept().iter().filter(|finding| finding.code == Code::Conflict).collect();
+    let [conflict] = conflicts[..] else { panic!("{:?}", diagnostics.kept()) };
+    assert_eq!(conflict.message, "`p1`, `p2`, `p3` and `p4` cannot hold together");
+    assert!(conflict.hint.as_deref().is_some_and(|hint| hint.contains("no smaller set")), "{:?}", conflict.hint);
+}
+
+#[test]
+fn hard_formulas_are_reported_and_the_rest_is_still_checked() {
+    // The parity of 60 concepts, and the same parity in another shape and order: hard to prove equal.
+    let names: Vec<_> = (0..60).map(|index| format!("c{index}")).collect();
+    let chain = |names: &[String]| {
+        names.iter().skip(1).fold(names[0].clone(), |formula, name| format!("({formula} <=> {name})"))
+    };
+    let mut shuffled = names.clone();
+    fastrand::Rng::with_seed(1).shuffle(&mut shuffled);
+    let text = format!("p: {}\nq: {}\nr: c0 & !c0\n", chain(&names), chain(&shuffled));
+    let diagnostics = findings(&load_closed(&text, 60).rule_set);
+    assert!(codes(&diagnostics).contains(&"E100"), "{:?}", diagnostics.kept());
+}
+
+#[test]
+fn data_findings() {
+    let names = ["a", "b", "never", "always", "unknown"].map(str::to_owned);
+    let text = "vacuous: never => a\nbroken: a => b\nfine: a | b\nno_false: a & always\nblind: unknown => b\n";
+    let loaded = load_text("t", text, Vocabulary::closed(names, "the test"));
+    // Rows: a b never always unknown.
+    let cells = [[1, 1, 0, 1, 2], [1, 0, 0, 1, 2], [0, 1, 0, 1, 2], [0, 2, 0, 1, 2]];
+    let value = BitTable::from_fn(4, 5, |row, column| cells[row][column] == 1);
+    let known = BitTable::from_fn(4, 5, |row, column| cells[row][column] != 2);
+    let mut diagnostics = Diagnostics::default();
+    lint_data(&loaded.rule_set, &TruthTable::partial(value, known), "4 rows", &mut diagnostics);
+    let told: Vec<_> = diagnostics.kept().iter().map(|f| format!("{} {}", f.code.as_str(), f.message)).collect();
+    for expected in [
+        "W111 concept `never` is never true in 4 rows",
+        "W111 concept `always` is always true in 4 rows",
+        "W111 concept `unknown` is never known in 4 rows",
+        "W110 the antecedent of `vacuous` is never true in 4 rows",
+        "W110 the antecedent of `blind` is never true in 4 rows",
+        "W112 rule `broken` is broken on 1 of the 4 rows that settle it, in 4 rows",
+        "W114 no chimera can make `always` false here: no row of 4 rows does",
+        "W114 no chimera can make `never` true here: no row of 4 rows does",
+    ] {
+        assert!(told.iter().any(|told| told == expected), "{expected} in {told:#?}");
+    }
+    assert!(!told.iter().any(|told| told.contains("`fine`") && told.starts_with("W112")), "{told:#?}");
+}
+
+#[test]
+fn supply_is_what_independent_draws_can_make() {
+    for seed in 0..200 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let rule_set = load_closed(&random_rules(&mut rng, 2, 4, 2, 3), 4).rule_set;
+        let rows = rng.usize(1..4);
+        let unknown = if rng.bool() { 0.0 } else { 0.4 };
+        let labels = random_labels(&mut rng, rows, 4, unknown);
+        let supplies = supply(&rule_set.dag, &labels);
+        for id in rule_set.dag.ids() {
+            let edge = chimera_logic::dag::Edge::new(id, false);
+            let possible = drawn(&rule_set, edge, &labels);
+            let supply = supplies[id.index()];
+            assert_eq!(
+                (supply.can_hold, supply.can_fail),
+                (possible.contains(&true), possible.contains(&false)),
+                "seed {seed}"
+            );
+        }
+    }
+}
+
+/// Every value that a reference takes when each occurrence of a concept is drawn from any row that knows it.
+fn drawn(rule_set: &RuleSet, edge: chimera_logic::dag::Edge, labels: &TruthTable) -> Vec<bool> {
+    use chimera_logic::dag::Node;
+    let values: Vec<bool> = match rule_set.dag.node(edge.node()) {
+        Node::Leaf(concept) => (0..labels.rows()).filter_map(|row| labels.get(row, concept.index())).collect(),
+        Node::Gate(op, operands) => {
+            let choices: Vec<_> = operands.iter().map(|&operand| drawn(rule_set, operand, labels)).collect();
+            let mut combinations = vec![Vec::new()];
+            for choice in &choices {
+                let distinct: std::collections::BTreeSet<_> = choice.iter().copied().collect();
+                combinations = combinations
+                    .into_iter()
+                    .flat_map(|values: Vec<bool>| {
+                        distinct.iter().map(move |&value| [values.clone(), vec![value]].concat())
+                    })
+                    .collect();
+            }
+            combinations.iter().map(|values| hard_op(*op, values)).collect()
+        }
+    };
+    values.into_iter().map(|value| value != edge.is_negated()).collect()
+}

@@ -1,0 +1,142 @@
+//! What can go wrong, whose fault it is, where it is and what to do about it.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::data::problem::TableProblems;
+
+/// A result of this library.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Who can mend it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// What was given is wrong: a missing file, a bad cell.
+    Input,
+    /// What was given may be right, but the machine failed: a full disk, a broken pipe.
+    Machine,
+}
+
+/// Why something could not be done. Messages are lower case without a full stop, followed by lines that start with `hint:`
+/// where there is something to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The input as a whole cannot be used.
+    #[error("{message}{}", hint_line(.hint.as_deref()))]
+    Input {
+        /// What was expected and what was found.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// A table that can be opened but holds something wrong.
+    #[error(transparent)]
+    Table(Box<TableProblems>),
+    /// The system refused to read a file.
+    #[error("cannot read `{}`: {}", .path.display(), system_words(.cause))]
+    Read {
+        /// The file as the caller named it.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The system refused to write a file.
+    #[error("cannot write `{}`: {}{}", .path.display(), system_words(.cause), hint_line(write_hint(.path, .cause)))]
+    Write {
+        /// The file as the caller named it.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+impl Error {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Input { .. } | Self::Table(_) => Fault::Input,
+            Self::Read { cause, .. } | Self::Write { cause, .. } => match cause.kind() {
+                ErrorKind::NotFound
+                | ErrorKind::PermissionDenied
+                | ErrorKind::IsADirectory
+                | ErrorKind::NotADirectory
+                | ErrorKind::InvalidFilename
+                | ErrorKind::InvalidInput => Fault::Input,
+                _ => Fault::Machine,
+            },
+        }
+    }
+
+    /// An input that cannot be used, and what to do about it.
+    pub(crate) fn input(message: String, hint: Option<String>) -> Self {
+        Self::Input { message, hint }
+    }
+
+    pub(crate) fn read(path: &Path, cause: io::Error) -> Self {
+        Self::Read { path: path.to_owned(), cause }
+    }
+
+    pub(crate) fn write(path: &Path, cause: io::Error) -> Self {
+        Self::Write { path: path.to_owned(), cause }
+    }
+}
+
+/// The hint on a line of its own, or nothing.
+fn hint_line(hint: Option<&str>) -> String {
+    hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"))
+}
+
+fn write_hint(path: &Path, cause: &io::Error) -> Option<&'static str> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    (cause.kind() == ErrorKind::NotFound && !folder.exists()).then_some("the folder does not exist; create it first")
+}
+
+/// What the system said, in the words of our own messages.
+fn system_words(cause: &io::Error) -> String {
+    match cause.kind() {
+        ErrorKind::NotFound => "no such file or folder".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::NotADirectory => "a part of its path is not a folder".to_owned(),
+        ErrorKind::StorageFull => "no space left".to_owned(),
+        ErrorKind::QuotaExceeded => "disk quota exceeded".to_owned(),
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        ErrorKind::BrokenPipe => "the reader has closed the pipe".to_owned(),
+        _ => lower_first(&cause.to_string()),
+    }
+}
+
+/// Text of another library, made to fit behind a colon.
+pub(crate) fn lower_first(text: &str) -> String {
+    let mut characters = text.chars();
+    // An abbreviation such as `EOF` keeps its letters.
+    match (characters.next(), characters.clone().next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => first.to_lowercase().chain(characters).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_path_and_speak_plainly() {
+        let full = Error::write(Path::new("out.csv"), ErrorKind::StorageFull.into());
+        assert_eq!(full.to_string(), "cannot write `out.csv`: no space left");
+        assert_eq!(full.fault(), Fault::Machine);
+        let missing = Error::read(Path::new("in.csv"), ErrorKind::NotFound.into());
+        assert_eq!(missing.to_string(), "cannot read `in.csv`: no such file or folder");
+        assert_eq!(missing.fault(), Fault::Input);
+        let hinted = Error::input("no".to_owned(), Some("yes".to_owned()));
+        assert_eq!(hinted.to_string(), "no\nhint: yes");
+    }
+
+    #[test]
+    fn foreign_words_lose_their_capital_unless_they_are_abbreviations() {
+        assert_eq!(lower_first("Invalid footer"), "invalid footer");
+        assert_eq!(lower_first("EOF: at 3"), "EOF: at 3");
+        assert_eq!(lower_first(""), "");
+    }
+}

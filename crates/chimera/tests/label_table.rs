@@ -1,0 +1,443 @@
+//! Label tables from outside: what is written to CSV and Parquet is read back, and bad input is named with its place.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail the test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int64Array, LargeStringArray, NullArray,
+    RecordBatch, StringArray, StructArray, UInt16Array,
+};
+use arrow_schema::{DataType, Field};
+use chimera::data::table::LabelTable;
+use chimera::error::{Error, Fault};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use tempfile::TempDir;
+
+/// A folder with one file in it.
+fn folder_with(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    fs::write(&path, content).unwrap();
+    (folder, path)
+}
+
+/// The message about a bad file, with the folder's path taken out.
+fn message_about(name: &str, content: impl AsRef<[u8]>) -> String {
+    let (folder, path) = folder_with(name, content);
+    let error = LabelTable::read(&path).unwrap_err();
+    assert_eq!(error.fault(), Fault::Input);
+    error.to_string().replace(&format!("{}/", folder.path().display()), "")
+}
+
+/// The problems that the message about a bad table lists, without its first line and the hints.
+fn problems_in(name: &str, content: impl AsRef<[u8]>) -> Vec<String> {
+    let message = message_about(name, content);
+    assert!(message.starts_with(&format!("cannot use the labels in `{name}`: ")), "{message}");
+    let lines = message.lines().skip(1).filter(|line| !line.starts_with("hint:"));
+    lines.map(|line| line.trim_start().to_owned()).collect()
+}
+
+fn parquet_bytes(columns: Vec<(&str, ArrayRef)>, properties: WriterProperties) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)));
+    let batch = batch.unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn parquet(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
+    parquet_bytes(columns, WriterProperties::default())
+}
+
+fn strings(values: &[&str]) -> ArrayRef {
+    Arc::new(StringArray::from(values.to_vec()))
+}
+
+fn booleans(values: &[bool]) -> ArrayRef {
+    Arc::new(BooleanArray::from(values.to_vec()))
+}
+
+const CELL_HINT: &str = "hint: leave a cell empty where the label is unknown; every column but `id`, `media`, `split`, \
+                         `group` and `oov_ancestors` is a concept, so leave out columns that hold no labels";
+
+#[test]
+fn a_small_table_is_read_whole() {
+    let text = "\u{feff}red, id ,media,blue sphere,split\r\n1, a ,a.png,FALSE,train\r\n\r\n ,\"b,\nb\",,\" True\",test";
+    let (_folder, path) = folder_with("samples.CSV", text);
+    let table = LabelTable::read(&path).unwrap();
+    assert_eq!(table.ids, ["a", "b,\nb"]);
+    assert_eq!(table.concepts, ["red", "blue sphere"]);
+    assert_eq!(table.path, path);
+    let cell = |row, column| table.labels.get(row, column);
+    assert_eq!([cell(0, 0), cell(0, 1), cell(1, 0), cell(1, 1)], [Some(true), Some(false), None, Some(true)]);
+    let vocabulary = table.vocabulary();
+    assert_eq!(vocabulary.origin(), Some("the columns of `samples.CSV`"));
+    assert_eq!(vocabulary.get("blue sphere").unwrap().index(), 1);
+}
+
+#[test]
+fn tabs_separate_the_cells_of_a_tsv() {
+    let (_folder, path) = folder_with("a.tsv", "id\tred\tblue\na,b\t1\t\n\"c\td\"\t\t0\n");
+    let table = LabelTable::read(&path).unwrap();
+    assert_eq!(table.ids, ["a,b", "c\td"]);
+    let cells: Vec<_> = (0..2).flat_map(|row| [table.labels.get(row, 0), table.labels.get(row, 1)]).collect();
+    assert_eq!(cells, [Some(true), None, None, Some(false)]);
+}
+
+#[test]
+fn a_header_alone_is_a_table_of_no_rows() {
+    for text in ["id,red", "id,red\n", "id,red\r\n\r\n"] {
+        let (_folder, path) = folder_with("a.csv", text);
+        let table = LabelTable::read(&path).unwrap();
+        assert_eq!((table.ids.len(), table.labels.rows(), table.labels.columns()), (0, 0, 1));
+    }
+    let (_folder, path) = folder_with("a.parquet", parquet(vec![("id", strings(&[])), ("red", booleans(&[]))]));
+    let table = LabelTable::read(&path).unwrap();
+    assert_eq!((table.ids.len(), table.labels.rows(), table.labels.columns()), (0, 0, 1));
+}
+
+#[test]
+fn files_that_are_no_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = folder.path().display();
+    let message = |path: &Path| LabelTable::read(path).unwrap_err().to_string();
+    let missing = folder.path().join("missing.csv");
+    assert_eq!(message(&missing), format!("cannot read `{shown}/missing.csv`: no such file or folder"));
+    assert_eq!(LabelTable::read(&missing).unwrap_err().fault(), Fault::Input);
+    assert_eq!(message(folder.path()), format!("expected a label table, got the folder `{shown}`"));
+    fs::write(folder.path().join("samples.csv"), "id,red").unwrap();
+    let hint = format!("\nhint: give the table inside: `{shown}/samples.csv`");
+    assert_eq!(message(folder.path()), format!("expected a label table, got the folder `{shown}`{hint}"));
+    for name in ["a.txt", "a", "a.csv.gz"] {
+        let expected = format!("expected a label table ending in `.csv`, `.tsv` or `.parquet`, got `{name}`");
+        assert_eq!(message_about(name, "id,red\n"), expected);
+    }
+    let empty = "expected a header line with `id` and concepts in `a.csv`, got an empty file";
+    for text in ["", "\u{feff}", "\n \r\n"] {
+        assert_eq!(message_about("a.csv", text), empty);
+    }
+}
+
+#[test]
+fn bad_headers_are_named() {
+    let one = |header: &str| message_about("a.csv", format!("{header}\nx,1\n"));
+    let first = "cannot use the labels in `a.csv`: 1 problem\n  line 1: ";
+    let expectations = [
+        ("ID,red", "expected a column `id`, got `ID`, `red`\nhint: rename `ID` to `id`"),
+        ("image_id,red", "expected a column `id`, got `image_id`, `red`\nhint: rename `image_id` to `id`"),
+        ("name,red", "expected a column `id`, got `name`, `red`"),
+        ("a,b,c,d,e,f,g", "expected a column `id`, got `a`, `b`, `c`, `d`, `e`, and 2 more"),
+        (
+            "id;red",
+            "expected a column `id`, got `id;red`\nhint: the columns seem to be separated by `;`; separate them by `,`",
+        ),
+        ("id,red,blue, red", "expected different names, got `red` for columns 2 and 4"),
+        ("id,id,red", "expected different names, got `id` for columns 1 and 2"),
+        ("id,\"re\nd\"", "expected a name without control characters for column 2, got `re\\nd`"),
+        ("id,re\0d", "expected a name without control characters for column 2, got `re\\0d`"),
+        (
+            "id,media,split",
+            "expected a column for each concept, got `id`, `media`, `split`\n\
+             hint: add a column of 0 and 1 for each concept, named after it",
+        ),
+        (
+            ",id,red",
+            "expected a name for column 1, got none\n\
+             hint: name every column; a table written by pandas has a nameless index unless `index=False`",
+        ),
+    ];
+    for (header, expected) in expectations {
+        assert_eq!(one(header), format!("{first}{expected}"), "{header:?}");
+    }
+    // Old line ends make one line of the whole file.
+    let message = message_about("a.csv", "id,red\ra,1\r");
+    assert!(message.contains("hint: if lines end in `\\r` alone, save the file with `\\n`"), "{message}");
+    let message = message_about("a.csv", "id\tred\na\t1\n");
+    assert!(message.ends_with("\nhint: the columns seem to be separated by tabs; name the file `.tsv`"), "{message}");
+    let message = message_about("a.csv", "\n\nid,red,\n");
+    assert!(message.contains("line 3: expected a name for column 3"), "{message}");
+}
+
+#[test]
+fn all_that_is_wrong_is_told_in_one_message() {
+    let text = "id,red,blue\r\n\"a\n1\",yes,1\r\n\r\nb,2,0.5\r\na,0\r\n,1,1\r\nb,1,NaN\r\nc,1,1,1\n";
+    let expected = "cannot use the labels in `a.csv`: 8 problems
+  line 2, column `red`: expected 0, 1, true, false or an empty cell, got `yes`
+  line 5, column `red`: expected 0, 1, true, false or an empty cell, got `2`
+  line 5, column `blue`: expected 0, 1, true, false or an empty cell, got `0.5`
+  line 6: expected 3 cells as in the header, got 2
+  line 7: expected an id, got an empty cell
+  line 8: expected a new id, got `b` again, first on line 5
+  line 8, column `blue`: expected 0, 1, true, false or an empty cell, got `NaN`
+  line 9: expected 3 cells as in the header, got 4
+";
+    assert_eq!(message_about("a.csv", text), format!("{expected}{CELL_HINT}"));
+}
+
+#[test]
+fn twenty_problems_are_listed_and_the_rest_counted() {
+    let mut text = "id,red\n".to_owned();
+    (0..1000).for_each(|row| text += &format!("{row},{}\n", "long ".repeat(100)));
+    let problems = problems_in("a.csv", text);
+    assert_eq!(problems.len(), 21);
+    let value = "long ".repeat(8);
+    assert_eq!(
+        problems[19],
+        format!("line 21, column `red`: expected 0, 1, true, false or an empty cell, got `{value}…`")
+    );
+    assert_eq!(problems[20], "and 980 more");
+}
+
+#[test]
+fn text_that_cannot_be_split_is_named() {
+    let problem = |text: &[u8]| problems_in("a.csv", text);
+    assert_eq!(problem(b"id,red\na,1\nb\xe9,1\nc,\xff\n").len(), 2);
+    assert_eq!(problem(b"id,red\na,1\nb\xe9,1\n"), ["line 3: expected UTF-8, got the byte 0xe9"]);
+    assert_eq!(problem(b"id,r\xe9d\na,1\n"), ["line 1: expected UTF-8, got the byte 0xe9"]);
+    assert_eq!(problem(b"\xff\xfei\0d\0"), ["line 1: expected UTF-8, got the byte 0xff"]);
+    assert_eq!(problem(b"id,red\na,1\n\"b,1\nc,1\n"), ["line 3: expected a closing quote, got the end of the file"]);
+    assert_eq!(
+        problem(b"id,red\n\"a\"b,1\nc,2\n"),
+        [
+            "line 2: expected the end of the cell after its closing quote, got more text",
+            "line 3, column `red`: expected 0, 1, true, false or an empty cell, got `2`"
+        ]
+    );
+}
+
+#[test]
+fn parquet_that_is_none_or_damaged() {
+    let not_parquet = "expected a Parquet file in `a.parquet`, got something else\n\
+                       hint: name the file `.csv` or `.tsv` if it is text";
+    for bytes in ["", "PA", "id,red\na,1\n"] {
+        assert_eq!(message_about("a.parquet", bytes), not_parquet);
+    }
+    let whole = parquet(vec![("id", strings(&["a", "b"])), ("red", booleans(&[true, false]))]);
+    for length in [4, 8, 12, whole.len() / 2, whole.len() - 1] {
+        let message = message_about("a.parquet", &whole[..length]);
+        assert!(message.starts_with("cannot read `a.parquet` as Parquet: "), "{message}");
+        assert!(message.contains("\nhint: the file may be cut off"), "{message}");
+    }
+}
+
+#[test]
+fn damaged_parquet_never_panics() {
+    let whole = parquet(vec![
+        ("id", strings(&["a", "b", "c"])),
+        ("red", booleans(&[true, false, true])),
+        ("blue", Arc::new(Int64Array::from(vec![Some(1), None, Some(0)]))),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..1000 {
+        let mut bytes = whole.clone();
+        for _ in 0..random.usize(1..4) {
+            let at = random.usize(4..bytes.len());
+            bytes[at] = random.u8(..);
+        }
+        if random.u8(..4) == 0 {
+            bytes.drain(random.usize(4..bytes.len() - 8)..bytes.len() - 8);
+        }
+        fs::write(&path, &bytes).unwrap();
+        if let Ok(table) = LabelTable::read(&path) {
+            assert_eq!(table.ids.len(), table.labels.rows());
+        }
+    }
+}
+
+#[test]
+fn parquet_schemas_that_hold_no_labels() {
+    let mut list = ListBuilder::new(StringBuilder::new());
+    list.append_value([Some("x")]);
+    let list: ArrayRef = Arc::new(list.finish());
+    let inner: ArrayRef = booleans(&[true]);
+    let nested: ArrayRef =
+        Arc::new(StructArray::from(vec![(Arc::new(Field::new("x", DataType::Boolean, true)), inner)]));
+    let dates: ArrayRef = Arc::new(arrow_array::Date32Array::from(vec![1]));
+    let problems = problems_in(
+        "a.parquet",
+        parquet(vec![
+            ("tags", Arc::clone(&list)),
+            ("id", strings(&["a"])),
+            ("box", nested),
+            ("oov_ancestors", Arc::clone(&list)),
+            ("day", dates),
+            ("red", booleans(&[true])),
+        ]),
+    );
+    let wanted = "expected booleans, integers, floats or strings, got the type";
+    assert_eq!(problems.len(), 3);
+    assert!(problems[0].starts_with(&format!("schema, column `tags`: {wanted} `List(")), "{}", problems[0]);
+    assert!(problems[1].starts_with(&format!("schema, column `box`: {wanted} `Struct(")), "{}", problems[1]);
+    assert_eq!(problems[2], format!("schema, column `day`: {wanted} `Date32`"));
+    let problems = problems_in("a.parquet", parquet(vec![("ID", strings(&["a"])), ("red", booleans(&[true]))]));
+    assert_eq!(problems, ["schema: expected a column `id`, got `ID`, `red`"]);
+    let float_ids: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
+    let problems = problems_in("a.parquet", parquet(vec![("id", float_ids), ("red", booleans(&[true]))]));
+    assert_eq!(problems, ["schema, column `id`: expected strings or integers, got the type `Float64`"]);
+    // Nested columns that are reserved do no harm.
+    let (_folder, path) = folder_with(
+        "a.parquet",
+        parquet(vec![("oov_ancestors", list), ("red", booleans(&[true])), ("id", strings(&["a"]))]),
+    );
+    assert_eq!(LabelTable::read(&path).unwrap().labels.get(0, 0), Some(true));
+}
+
+#[test]
+fn parquet_cells_that_are_no_labels() {
+    let problems = problems_in(
+        "a.parquet",
+        parquet(vec![
+            ("number", Arc::new(Float64Array::from(vec![Some(0.5), Some(f64::NAN), None, Some(1.0)]))),
+            ("word", strings(&["yes", "TRUE", " 0 ", ""])),
+            ("id", Arc::new(StringArray::from(vec![Some("a"), None, Some("b"), Some("a")]))),
+            ("count", Arc::new(UInt16Array::from(vec![0, 2, 1, 1]))),
+        ]),
+    );
+    let wanted = "expected 0, 1, true, false or an empty cell, got";
+    assert_eq!(
+        problems,
+        [
+            format!("row 1, column `number`: {wanted} `0.5`"),
+            format!("row 1, column `word`: {wanted} `yes`"),
+            "row 2: expected an id, got an empty cell".to_owned(),
+            format!("row 2, column `number`: {wanted} `NaN`"),
+            format!("row 2, column `count`: {wanted} `2`"),
+            "row 4: expected a new id, got `a` again, first on row 1".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn errors_can_be_taken_apart() {
+    let (_folder, path) = folder_with("a.csv", "id,red\na,no\n");
+    let Error::Table(problems) = LabelTable::read(&path).unwrap_err() else { panic!("expected problems") };
+    assert_eq!((problems.path(), problems.total()), (path.as_path(), 1));
+    assert_eq!((problems.listed()[0].place, problems.listed()[0].column.as_ref().unwrap().0), (2, 1));
+}
+
+/// Labels to be written in every shape and read back.
+struct Sample {
+    ids: Vec<String>,
+    cells: Vec<Vec<Option<bool>>>,
+}
+
+impl Sample {
+    fn random(random: &mut fastrand::Rng, rows: usize, columns: usize) -> Self {
+        let shares: Vec<u8> = (0..columns).map(|_| random.choice([0, 5, 60]).unwrap()).collect();
+        let mut cell = |share: u8| (random.u8(..100) >= share).then(|| random.bool());
+        let cells = shares.iter().map(|&share| (0..rows).map(|_| cell(share)).collect()).collect();
+        Self { ids: (0..rows).map(|row| format!("{}", row * 3)).collect(), cells }
+    }
+
+    fn assert_read_back(&self, path: &Path, what: &str) {
+        let table = LabelTable::read(path).unwrap();
+        assert_eq!(table.ids, self.ids, "{what}");
+        assert_eq!((table.labels.rows(), table.labels.columns()), (self.ids.len(), self.cells.len()), "{what}");
+        for (column, cells) in self.cells.iter().enumerate() {
+            for (row, &cell) in cells.iter().enumerate() {
+                assert_eq!(table.labels.get(row, column), cell, "{what}: row {row}, column {column}");
+            }
+        }
+        let unknown = self.cells.iter().flatten().any(Option::is_none);
+        assert_eq!(table.labels.known().is_some(), unknown, "{what}");
+    }
+
+    fn csv(&self, random: &mut fastrand::Rng, delimiter: char) -> String {
+        let line_end = random.choice(["\n", "\r\n"]).unwrap();
+        let mut text = ["split", "id"].join(&delimiter.to_string());
+        (0..self.cells.len()).for_each(|column| text += &format!("{delimiter}c{column}"));
+        for (row, id) in self.ids.iter().enumerate() {
+            let split = random.choice(["train", "\"a\nb\"", ""]).unwrap();
+            text += &format!("{line_end}{split}{delimiter}{id}");
+            for cells in &self.cells {
+                let words = match cells[row] {
+                    Some(true) => ["1", "true", "TRUE", " 1 ", "\"True\""],
+                    Some(false) => ["0", "false", "FALSE", " 0 ", "\"False\""],
+                    None => ["", "  ", "\"\"", "", ""],
+                };
+                text += &format!("{delimiter}{}", random.choice(words).unwrap());
+            }
+        }
+        text
+    }
+
+    /// The columns in turn as booleans, integers, strings, floats, large strings and a dictionary.
+    fn arrays(&self) -> Vec<ArrayRef> {
+        fn word(cell: &Option<bool>) -> Option<&'static str> {
+            cell.map(|label| if label { "True" } else { "0" })
+        }
+        let array = |(column, cells): (usize, &Vec<Option<bool>>)| -> ArrayRef {
+            match column % 7 {
+                0 => Arc::new(BooleanArray::from(cells.clone())),
+                1 => Arc::new(cells.iter().map(|cell| cell.map(i8::from)).collect::<Int8Array>()),
+                2 => Arc::new(cells.iter().map(|cell| cell.map(i64::from)).collect::<Int64Array>()),
+                3 => Arc::new(cells.iter().map(word).collect::<StringArray>()),
+                4 => Arc::new(
+                    cells.iter().map(|cell| cell.map(|label| f64::from(u8::from(label)))).collect::<Float64Array>(),
+                ),
+                5 => Arc::new(cells.iter().map(word).collect::<LargeStringArray>()),
+                _ => Arc::new(cells.iter().map(word).collect::<DictionaryArray<Int32Type>>()),
+            }
+        };
+        self.cells.iter().enumerate().map(array).collect()
+    }
+}
+
+#[test]
+fn random_tables_are_read_back() {
+    let mut random = fastrand::Rng::with_seed(6);
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, tsv) = (folder.path().join("a.csv"), folder.path().join("a.tsv"));
+    let parquet = folder.path().join("a.parquet");
+    for rows in [0, 1, 63, 64, 65, 1000] {
+        for columns in [1, 7, 15] {
+            let sample = Sample::random(&mut random, rows, columns);
+            fs::write(&csv, sample.csv(&mut random, ',')).unwrap();
+            sample.assert_read_back(&csv, &format!("csv of {rows} rows"));
+            fs::write(&tsv, sample.csv(&mut random, '\t')).unwrap();
+            sample.assert_read_back(&tsv, &format!("tsv of {rows} rows"));
+            for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(ZstdLevel::default())]
+            {
+                for group in [1 << 20, 100, 7] {
+                    let names: Vec<String> = (0..columns).map(|column| format!("c{column}")).collect();
+                    let mut table: Vec<(&str, ArrayRef)> =
+                        names.iter().map(String::as_str).zip(sample.arrays()).collect();
+                    let ids: ArrayRef = if random.bool() {
+                        Arc::new(sample.ids.iter().map(|id| id.parse().ok()).collect::<Int64Array>())
+                    } else {
+                        Arc::new(sample.ids.iter().map(Some).collect::<StringArray>())
+                    };
+                    table.insert(random.usize(0..=columns), ("id", ids));
+                    let split: ArrayRef = Arc::new(NullArray::new(rows));
+                    table.insert(random.usize(0..=columns), ("split", split));
+                    let properties = WriterProperties::builder().set_compression(compression);
+                    let properties = properties.set_max_row_group_row_count(Some(group)).build();
+                    fs::write(&parquet, parquet_bytes(table, properties)).unwrap();
+                    sample.assert_read_back(&parquet, &format!("parquet of {rows} rows in groups of {group}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_beyond_one_batch_are_read_back() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let sample = Sample::random(&mut random, 20_011, 7);
+    let mut table: Vec<(&str, ArrayRef)> =
+        ["a", "b", "c", "d", "e", "f", "g"].into_iter().zip(sample.arrays()).collect();
+    table.push(("id", Arc::new(sample.ids.iter().map(Some).collect::<StringArray>())));
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(9001)).build();
+    let (_folder, path) = folder_with("a.parquet", parquet_bytes(table, properties));
+    sample.assert_read_back(&path, "three batches");
+}
