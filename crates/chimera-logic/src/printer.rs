@@ -4,7 +4,7 @@
 use std::fmt::{self, Write};
 
 use crate::attributes::Attributes;
-use crate::lexer::is_bare_name;
+use crate::lexer::{is_bare_name, is_invisible};
 use crate::rules::{Rule, RuleSet};
 use crate::syntax::{Body, FileLine, Formula, Op, RuleLine, Statement};
 
@@ -23,7 +23,7 @@ fn quote(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            c if c.is_control() || c == char::REPLACEMENT_CHARACTER => {
+            c if is_invisible(c) || c == char::REPLACEMENT_CHARACTER => {
                 let _ = write!(quoted, "\\u{{{:x}}}", c as u32);
             }
             c => quoted.push(c),
@@ -151,4 +151,17 @@ pub fn format_file(lines: &[FileLine]) -> Option<String> {
         let _ = writeln!(text, "{statement}{gap}{comment}");
     }
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_that_cannot_be_seen_are_escaped() {
+        assert_eq!(quote_name("red\u{200b} ball"), r#""red\u{200b} ball""#);
+        assert_eq!(quote_name("\u{202e}llab"), r#""\u{202e}llab""#);
+        assert_eq!(quote_name("a\u{feff}\u{2066}\u{1b}\t"), r#""a\u{feff}\u{2066}\u{1b}\t""#);
+        assert_eq!(quote_name("Land vehicle, é日"), r#""Land vehicle, é日""#);
+    }
 }

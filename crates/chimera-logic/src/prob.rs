@@ -1,13 +1,13 @@
 //! Rule probabilities by the independent-events formulas of the paper, and the checked table of concept probabilities
-//! that they and the exact count ([`count`](crate::count)) read.
+//! that they and the exact count ([`count`](crate::bdd::count)) read.
 //!
 //! Each node is computed from its operands alone as if these were independent. That is exact where no concept occurs
 //! twice under a node, and wrong elsewhere: `A <=> !A` gets `2p(1-p)` and not 0.
 
 use std::ops::Range;
 
-use crate::dag::{Dag, Edge, Node};
-use crate::slots;
+use crate::dag::{Dag, Edge};
+use crate::steps::{Event, Operand, Place, Schedule};
 use crate::syntax::Op;
 use crate::vocabulary::ConceptId;
 
@@ -97,58 +97,17 @@ impl<'a> Probabilities<'a> {
     }
 }
 
-/// Where an operand's values are.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    Concept(ConceptId),
-    Step(usize),
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Operand {
-    place: Place,
-    negated: bool,
-}
-
 /// The independent-events formulas of some references into a DAG, as a list of steps.
 #[derive(Clone, Debug)]
 pub struct Independent {
-    steps: Vec<(Op, Range<usize>)>,
-    operands: Vec<Operand>,
-    slot_of: Vec<usize>,
-    slots: usize,
-    /// The asked references with their columns, sorted by the step that makes them; leaves first.
-    outputs: Vec<(Operand, usize)>,
-    concepts: usize,
+    schedule: Schedule,
 }
 
 impl Independent {
     /// Compiles the evaluation of the given references. Every shared node is computed once.
     #[must_use]
     pub fn compile(dag: &Dag, roots: &[Edge]) -> Self {
-        let mut places = vec![None; dag.len()];
-        let (mut steps, mut operands) = (Vec::new(), Vec::new());
-        // Children come first in a cone, so every operand has its place.
-        let operand = |places: &[Option<Place>], edge: &Edge| {
-            places[edge.node().index()].map(|place| Operand { place, negated: edge.is_negated() })
-        };
-        for id in dag.cone(roots) {
-            places[id.index()] = Some(match dag.node(id) {
-                Node::Leaf(concept) => Place::Concept(*concept),
-                Node::Gate(op, edges) => {
-                    let start = operands.len();
-                    operands.extend(edges.iter().filter_map(|edge| operand(&places, edge)));
-                    steps.push((*op, start..operands.len()));
-                    Place::Step(steps.len() - 1)
-                }
-            });
-        }
-        let mut outputs: Vec<_> =
-            roots.iter().enumerate().filter_map(|(column, root)| Some((operand(&places, root)?, column))).collect();
-        outputs.sort_by_key(|(operand, _)| made_by(operand));
-        let (slot_of, slots) =
-            slots::assign(steps.len(), |step| operands[steps[step].1.clone()].iter().filter_map(made_by));
-        Self { steps, operands, slot_of, slots, outputs, concepts: dag.vocabulary().len() }
+        Self { schedule: Schedule::compile(dag, roots) }
     }
 
     /// The probability of each reference on each row.
@@ -162,53 +121,41 @@ impl Independent {
     /// If the table has fewer columns than the vocabulary has concepts.
     #[must_use]
     pub fn evaluate(&self, probabilities: &Probabilities<'_>) -> Vec<f64> {
-        assert!(self.concepts <= probabilities.concepts(), "the table has a column for each concept of the vocabulary");
+        let schedule = &self.schedule;
+        let enough = schedule.concepts <= probabilities.concepts();
+        assert!(enough, "the table has a column for each concept of the vocabulary");
         let rows = probabilities.rows();
-        let mut result = vec![0.0; self.outputs.len() * rows];
-        let mut slots = vec![Vec::new(); self.slots];
+        let mut result = vec![0.0; schedule.columns * rows];
+        let mut slots = vec![Vec::new(); schedule.slots];
         let mut none_hold = Vec::new();
         for start in (0..rows).step_by(BLOCK) {
             let window = start..(start + BLOCK).min(rows);
-            let mut pending = self.outputs.iter().peekable();
-            for at in std::iter::once(None).chain((0..self.steps.len()).map(Some)) {
-                if let Some(step) = at {
-                    let mut target = std::mem::take(&mut slots[self.slot_of[step]]);
-                    let (op, range) = &self.steps[step];
-                    let read = |operand: &Operand| self.read(operand, probabilities, &slots, window.clone());
-                    apply(*op, &self.operands[range.clone()], read, &mut target, &mut none_hold, window.len());
-                    slots[self.slot_of[step]] = target;
-                }
-                while let Some((operand, column)) = pending.next_if(|(operand, _)| made_by(operand) == at) {
-                    let source = self.read(operand, probabilities, &slots, window.clone());
-                    let target = &mut result[column * rows..][window.clone()];
-                    target.copy_from_slice(source);
-                    if operand.negated {
-                        target.iter_mut().for_each(|value| *value = 1.0 - *value);
+            for event in &schedule.events {
+                match event {
+                    Event::Gate { op, operands, slot } => {
+                        let mut target = std::mem::take(&mut slots[*slot]);
+                        let read = |operand: &Operand| read(probabilities, &slots, operand.place, &window);
+                        apply(*op, schedule.operands(operands), read, &mut target, &mut none_hold, window.len());
+                        slots[*slot] = target;
+                    }
+                    Event::Output { operand, column } => {
+                        let target = &mut result[column * rows..][window.clone()];
+                        target.copy_from_slice(read(probabilities, &slots, operand.place, &window));
+                        if operand.negated {
+                            target.iter_mut().for_each(|value| *value = 1.0 - *value);
+                        }
                     }
                 }
             }
         }
         result
     }
-
-    fn read<'v>(
-        &self,
-        operand: &Operand,
-        probabilities: &Probabilities<'v>,
-        slots: &'v [Vec<f64>],
-        window: Range<usize>,
-    ) -> &'v [f64] {
-        match operand.place {
-            Place::Concept(concept) => &probabilities.column(concept)[window],
-            Place::Step(step) => &slots[self.slot_of[step]],
-        }
-    }
 }
 
-fn made_by(operand: &Operand) -> Option<usize> {
-    match operand.place {
-        Place::Concept(_) => None,
-        Place::Step(step) => Some(step),
+fn read<'a>(probabilities: &'a Probabilities<'_>, slots: &'a [Vec<f64>], place: Place, window: &Range<usize>) -> &'a [f64] {
+    match place {
+        Place::Concept(concept) => &probabilities.column(concept)[window.clone()],
+        Place::Slot(slot) => &slots[slot],
     }
 }
 

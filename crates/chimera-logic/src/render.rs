@@ -5,6 +5,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::lexer::is_invisible;
 use crate::span::{SourceMap, Span};
 
 /// Characters of a source line shown around a finding; longer lines are cut with `…`.
@@ -153,15 +154,10 @@ fn forward(line: &str, at: usize, count: usize) -> usize {
 fn printable(text: &str) -> String {
     let visible = |c: char| match c {
         '\t' => ' ',
-        c if c.is_control() || is_invisible(c) => '\u{fffd}',
+        c if is_invisible(c) => '\u{fffd}',
         c => c,
     };
     text.chars().map(visible).collect()
-}
-
-/// Characters that print nothing or reorder what follows (zero width, bidirectional controls).
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 fn width(text: &str) -> usize {

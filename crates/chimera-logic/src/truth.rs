@@ -1,13 +1,14 @@
 //! Exact truth of any number of nodes over all samples (the paper's Algorithms 1 and 2), 64 samples an operation.
 //!
-//! The needed part of the DAG becomes a straight list of steps. Rows are done in blocks small enough that the values of all
+//! The needed part of the DAG becomes a straight list of events. Rows are done in blocks small enough that the values of all
 //! nodes in use stay in the cache; a node's space is used again after its last reader. Memory is the label table, the asked
 //! columns, and one block for each node that is live at the same time.
 
 use std::ops::Range;
 
 use crate::bits::{BitTable, TruthTable, words_for};
-use crate::dag::{Dag, Edge, Node};
+use crate::dag::{Dag, Edge};
+use crate::steps::{Event, Operand, Place, Schedule};
 use crate::syntax::Op;
 
 /// Words of a block: 64 rows each.
@@ -25,108 +26,17 @@ pub fn hard_op(op: Op, operands: &[bool]) -> bool {
     }
 }
 
-/// Where an operand's words are.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    /// A column of the label table.
-    Label(usize),
-    /// A slot of the block buffer.
-    Slot(usize),
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Operand {
-    place: Place,
-    negated: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Step {
-    op: Op,
-    operands: Range<usize>,
-    target: usize,
-}
-
 /// A compiled evaluation of some references into a DAG.
 #[derive(Clone, Debug)]
 pub struct Program {
-    steps: Vec<Step>,
-    operands: Vec<Operand>,
-    /// Number of slots.
-    slots: usize,
-    /// The asked references: which step ends when they are ready is implied by the order of steps.
-    outputs: Vec<Output>,
-    concepts: usize,
-}
-
-/// An asked column: it is copied out right after step `after` (its slot may be used again later).
-#[derive(Clone, Copy, Debug)]
-struct Output {
-    column: usize,
-    operand: Operand,
-    after: Option<usize>,
+    schedule: Schedule,
 }
 
 impl Program {
     /// Compiles the evaluation of the given references; the result has one column for each, in order.
     #[must_use]
     pub fn compile(dag: &Dag, wanted: &[Edge]) -> Self {
-        let cone = dag.cone(wanted);
-        let mut last_use = vec![usize::MAX; dag.len()];
-        let gates: Vec<_> = cone.iter().copied().filter(|&id| matches!(dag.node(id), Node::Gate(..))).collect();
-        for (step, &id) in gates.iter().enumerate() {
-            last_use[id.index()] = step;
-            dag.operands(id).iter().for_each(|edge| last_use[edge.node().index()] = step);
-        }
-
-        let mut program = Self {
-            steps: Vec::new(),
-            operands: Vec::new(),
-            slots: 0,
-            outputs: Vec::new(),
-            concepts: dag.vocabulary().len(),
-        };
-        let mut places: Vec<Option<Place>> = vec![None; dag.len()];
-        let mut step_of = vec![None; dag.len()];
-        for &id in &cone {
-            if let Node::Leaf(concept) = dag.node(id) {
-                places[id.index()] = Some(Place::Label(concept.index()));
-            }
-        }
-        let mut free = Vec::new();
-        for (step, &id) in gates.iter().enumerate() {
-            let Node::Gate(op, edges) = dag.node(id) else { continue };
-            // The target is taken before the operands are freed: no step writes where it reads.
-            let target = free.pop().unwrap_or_else(|| {
-                program.slots += 1;
-                program.slots - 1
-            });
-            let start = program.operands.len();
-            for edge in edges {
-                // Children come first, so they have a place.
-                let Some(place) = places[edge.node().index()] else { continue };
-                program.operands.push(Operand { place, negated: edge.is_negated() });
-            }
-            program.steps.push(Step { op: *op, operands: start..program.operands.len(), target });
-            places[id.index()] = Some(Place::Slot(target));
-            step_of[id.index()] = Some(step);
-            let mut children: Vec<_> = edges.iter().map(|edge| edge.node()).collect();
-            children.push(id);
-            children.sort_unstable();
-            children.dedup();
-            for child in children {
-                if let (true, Some(Place::Slot(slot))) = (last_use[child.index()] == step, places[child.index()]) {
-                    free.push(slot);
-                }
-            }
-        }
-        for (column, edge) in wanted.iter().enumerate() {
-            let Some(place) = places[edge.node().index()] else { continue };
-            let operand = Operand { place, negated: edge.is_negated() };
-            program.outputs.push(Output { column, operand, after: step_of[edge.node().index()] });
-        }
-        program.outputs.sort_by_key(|output| output.after);
-        program
+        Self { schedule: Schedule::compile(dag, wanted) }
     }
 
     /// Evaluates over all rows.
@@ -140,18 +50,21 @@ impl Program {
     pub fn evaluate_rows(&self, labels: &TruthTable, rows: Range<usize>) -> TruthTable {
         assert_eq!(rows.start % 64, 0, "a range of rows starts at a whole word");
         assert!(rows.end <= labels.rows(), "rows past the end of the table");
-        assert!(self.concepts <= labels.columns(), "the label table has a column for each concept of the vocabulary");
+        assert!(self.schedule.concepts <= labels.columns(), "the label table has a column for each concept of the vocabulary");
         let first_word = rows.start / 64;
         let count = rows.len();
-        let mut value = BitTable::zeros(count, self.outputs.len());
-        let mut known = labels.known().map(|_| BitTable::zeros(count, self.outputs.len()));
-        let mut slots = vec![Block::default(); self.slots];
+        let mut value = BitTable::zeros(count, self.schedule.columns);
+        let mut known = labels.known().map(|_| BitTable::zeros(count, self.schedule.columns));
+        let mut slots = vec![Block::default(); self.schedule.slots];
         for start in (0..words_for(count)).step_by(BLOCK) {
             let words = start..(start + BLOCK).min(words_for(count));
             let window = first_word + words.start..first_word + words.end;
-            match &mut known {
-                None => self.two_valued(labels.value(), window, &mut slots, words, &mut value),
-                Some(known) => self.three_valued(labels, window, &mut slots, words, &mut value, known),
+            match (labels.known(), &mut known) {
+                (Some(label_known), Some(known)) => {
+                    let (labels, out) = ((labels.value(), label_known), (&mut value, known));
+                    self.three_valued(labels, window, &mut slots, words, out);
+                }
+                _ => self.two_valued(labels.value(), window, &mut slots, words, &mut value),
             }
         }
         value.clear_tails();
@@ -167,88 +80,73 @@ impl Program {
     /// Bytes of the block buffer that one evaluation of fully known labels needs.
     #[must_use]
     pub fn live_bytes(&self) -> usize {
-        self.slots * BLOCK * size_of::<u64>()
+        self.schedule.slots * BLOCK * size_of::<u64>()
     }
 
-    fn two_valued(
-        &self,
-        labels: &BitTable,
-        window: Range<usize>,
-        slots: &mut [Block],
-        words: Range<usize>,
-        out: &mut BitTable,
-    ) {
-        let mut pending = self.outputs.iter().peekable();
-        for at in std::iter::once(None).chain((0..self.steps.len()).map(Some)) {
-            if let Some(step) = at.map(|at| &self.steps[at]) {
-                let mut target = std::mem::take(&mut slots[step.target].value);
-                target.resize(window.len(), 0);
-                let read = |operand: &Operand| match operand.place {
-                    Place::Label(column) => &labels.column(column)[window.clone()],
-                    Place::Slot(slot) => &slots[slot].value[..],
-                };
-                apply(step.op, &self.operands[step.operands.clone()], read, &mut target);
-                slots[step.target].value = target;
-            }
-            while let Some(output) = pending.next_if(|output| output.after == at) {
-                let source = match output.operand.place {
-                    Place::Label(column) => &labels.column(column)[window.clone()],
-                    Place::Slot(slot) => &slots[slot].value[..],
-                };
-                let flip = mask(output.operand.negated);
-                let target = &mut out.column_mut(output.column)[words.clone()];
-                target.iter_mut().zip(source).for_each(|(to, from)| *to = from ^ flip);
+    fn two_valued(&self, labels: &BitTable, window: Range<usize>, slots: &mut [Block], words: Range<usize>, out: &mut BitTable) {
+        for event in &self.schedule.events {
+            match event {
+                Event::Gate { op, operands, slot } => {
+                    let mut target = std::mem::take(&mut slots[*slot].value);
+                    target.resize(window.len(), 0);
+                    let read = |operand: &Operand| read_value(labels, slots, operand.place, &window);
+                    apply(*op, self.schedule.operands(operands), read, &mut target);
+                    slots[*slot].value = target;
+                }
+                Event::Output { operand, column } => {
+                    let source = read_value(labels, slots, operand.place, &window);
+                    let flip = mask(operand.negated);
+                    let target = &mut out.column_mut(*column)[words.clone()];
+                    target.iter_mut().zip(source).for_each(|(to, from)| *to = from ^ flip);
+                }
             }
         }
     }
 
     fn three_valued(
         &self,
-        labels: &TruthTable,
+        (label_values, label_known): (&BitTable, &BitTable),
         window: Range<usize>,
         slots: &mut [Block],
         words: Range<usize>,
-        out_value: &mut BitTable,
-        out_known: &mut BitTable,
+        (out_value, out_known): (&mut BitTable, &mut BitTable),
     ) {
-        let Some(label_known) = labels.known() else { return };
         let mut scratch = Kleene::default();
-        let mut pending = self.outputs.iter().peekable();
-        for at in std::iter::once(None).chain((0..self.steps.len()).map(Some)) {
-            if let Some(step) = at.map(|at| &self.steps[at]) {
-                scratch.reset(window.len());
-                for operand in &self.operands[step.operands.clone()] {
-                    match operand.place {
-                        Place::Label(column) => scratch.take(
-                            &labels.value().column(column)[window.clone()],
-                            &label_known.column(column)[window.clone()],
-                            operand.negated ^ (step.op == Op::Implies && scratch.taken == 0),
-                        ),
-                        Place::Slot(slot) => scratch.take(
-                            &slots[slot].value,
-                            &slots[slot].known,
-                            operand.negated ^ (step.op == Op::Implies && scratch.taken == 0),
-                        ),
+        for event in &self.schedule.events {
+            match event {
+                Event::Gate { op, operands, slot } => {
+                    scratch.reset(window.len());
+                    for (position, operand) in self.schedule.operands(operands).iter().enumerate() {
+                        let value = read_value(label_values, slots, operand.place, &window);
+                        let known = read_known(label_known, slots, operand.place, &window);
+                        scratch.take(value, known, operand.negated ^ (*op == Op::Implies && position == 0));
                     }
+                    scratch.finish(*op, &mut slots[*slot]);
                 }
-                scratch.finish(step.op, &mut slots[step.target]);
-            }
-            while let Some(output) = pending.next_if(|output| output.after == at) {
-                let (value, known) = match output.operand.place {
-                    Place::Label(column) => {
-                        (&labels.value().column(column)[window.clone()], &label_known.column(column)[window.clone()])
-                    }
-                    Place::Slot(slot) => (&slots[slot].value[..], &slots[slot].known[..]),
-                };
-                let flip = mask(output.operand.negated);
-                let to_value = &mut out_value.column_mut(output.column)[words.clone()];
-                to_value
-                    .iter_mut()
-                    .zip(value.iter().zip(known))
-                    .for_each(|(to, (value, known))| *to = (value ^ flip) & known);
-                out_known.column_mut(output.column)[words.clone()].copy_from_slice(known);
+                Event::Output { operand, column } => {
+                    let value = read_value(label_values, slots, operand.place, &window);
+                    let known = read_known(label_known, slots, operand.place, &window);
+                    let flip = mask(operand.negated);
+                    let target = &mut out_value.column_mut(*column)[words.clone()];
+                    target.iter_mut().zip(value.iter().zip(known)).for_each(|(to, (value, known))| *to = (value ^ flip) & known);
+                    out_known.column_mut(*column)[words.clone()].copy_from_slice(known);
+                }
             }
         }
+    }
+}
+
+fn read_value<'a>(labels: &'a BitTable, slots: &'a [Block], place: Place, window: &Range<usize>) -> &'a [u64] {
+    match place {
+        Place::Concept(concept) => &labels.column(concept.index())[window.clone()],
+        Place::Slot(slot) => &slots[slot].value,
+    }
+}
+
+fn read_known<'a>(labels: &'a BitTable, slots: &'a [Block], place: Place, window: &Range<usize>) -> &'a [u64] {
+    match place {
+        Place::Concept(concept) => &labels.column(concept.index())[window.clone()],
+        Place::Slot(slot) => &slots[slot].known,
     }
 }
 
@@ -311,7 +209,6 @@ fn apply<'a>(op: Op, operands: &[Operand], read: impl Fn(&Operand) -> &'a [u64],
 /// Kleene's three-valued operators, from which operands are surely true and which surely false.
 #[derive(Default)]
 struct Kleene {
-    taken: usize,
     all_true: Vec<u64>,
     all_false: Vec<u64>,
     any_true: Vec<u64>,
@@ -320,7 +217,6 @@ struct Kleene {
 
 impl Kleene {
     fn reset(&mut self, words: usize) {
-        self.taken = 0;
         for (buffer, start) in [
             (&mut self.all_true, u64::MAX),
             (&mut self.all_false, u64::MAX),
@@ -333,7 +229,6 @@ impl Kleene {
     }
 
     fn take(&mut self, value: &[u64], known: &[u64], negated: bool) {
-        self.taken += 1;
         let flip = mask(negated);
         for (word, (value, known)) in value.iter().zip(known).enumerate() {
             let (yes, no) = ((value ^ flip) & known, (value ^ !flip) & known);

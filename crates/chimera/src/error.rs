@@ -17,8 +17,8 @@ pub enum Fault {
     Machine,
 }
 
-/// Why something could not be done. Messages are lower case without a full stop, followed by lines that start with `hint:`
-/// where there is something to do.
+/// Why something could not be done. Messages are lower case without a full stop, followed by lines that start with
+/// `hint:` where there is something to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The input as a whole cannot be used.

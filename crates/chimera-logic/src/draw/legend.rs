@@ -6,8 +6,8 @@ use super::shape::{self, Svg, number};
 use super::{Options, color, label};
 use crate::syntax::Op;
 
-/// One letter of the legend's text, generously.
-const LETTER: f64 = 5.7;
+/// One letter of the legend's text, on average.
+const LETTER: f64 = 5.5;
 const LINE: f64 = 26.0;
 const BAR: f64 = 132.0;
 

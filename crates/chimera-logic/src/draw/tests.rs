@@ -21,15 +21,32 @@ const DEGENERATE: &[&str] = &[
     "r1: p => q & !(s | t)\nr2: !p & (q <=> s <=> t)\nr3: u => v\nr4: !(s | t)\nr5: (p => q) & (q => !u)",
 ];
 
-fn rules(text: &str) -> RuleSet {
-    load_text("t", text, Vocabulary::open()).rule_set
+/// A DAG with named roots.
+struct Case {
+    dag: Dag,
+    rules: Vec<(String, Edge)>,
+}
+
+impl Case {
+    fn figure(&self) -> Figure<'_> {
+        Figure::new(&self.dag, self.rules.iter().map(|(name, edge)| Root { name, edge: *edge }).collect())
+    }
+
+    fn roots(&self) -> Vec<Edge> {
+        self.rules.iter().map(|rule| rule.1).collect()
+    }
+}
+
+fn rules(text: &str) -> Case {
+    let rule_set = load_text("t", text, Vocabulary::open()).rule_set;
+    let rules = rule_set.rules.iter().map(|rule| (rule.name.clone(), rule.root)).collect();
+    Case { dag: rule_set.dag, rules }
 }
 
 /// Random rules with much sharing.
-fn random_rules(seed: u64, leaves: usize, gates: usize) -> RuleSet {
+fn random_rules(seed: u64, leaves: usize, gates: usize) -> Case {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut rule_set = RuleSet::default();
-    let dag = &mut rule_set.dag;
+    let mut dag = Dag::new(Vocabulary::open());
     let mut pool: Vec<Edge> = Vec::new();
     for index in 0..leaves {
         let concept = dag.resolve(&format!("{}_{index}", random.choice(["red", "blue_sphere", "x"]).unwrap())).unwrap();
@@ -49,16 +66,12 @@ fn random_rules(seed: u64, leaves: usize, gates: usize) -> RuleSet {
         operands.iter().for_each(|edge| used[edge.node().index()] = true);
         pool.push(dag.gate(op, operands).unwrap());
     }
-    let roots: Vec<Edge> = pool.into_iter().filter(|edge| !used[edge.node().index()]).collect();
-    for (index, root) in roots.into_iter().enumerate() {
-        let name = format!("rule_{index}");
-        let root = root.negate_if(random.u8(0..5) == 0);
-        rule_set.rules.push(Rule { name, attributes: Default::default(), root, span: None });
-    }
-    rule_set
+    let roots = pool.into_iter().filter(|edge| !used[edge.node().index()]);
+    let name = |(index, root): (usize, Edge)| (format!("rule_{index}"), root.negate_if(random.u8(0..5) == 0));
+    Case { rules: roots.enumerate().map(name).collect(), dag }
 }
 
-fn every_kind() -> Vec<RuleSet> {
+fn every_kind() -> Vec<Case> {
     let random = [(1, 3, 4), (2, 12, 30), (3, 90, 210), (4, 2, 40)];
     DEGENERATE.iter().map(|text| rules(text)).chain(random.map(|(seed, a, b)| random_rules(seed, a, b))).collect()
 }
@@ -95,16 +108,16 @@ fn attribute(svg: &str, before: &str) -> Vec<f64> {
 
 #[test]
 fn pictures_are_complete_and_well_formed() {
-    for rule_set in every_kind() {
-        let figure = Figure::of_rules(&rule_set);
-        let cone = rule_set.dag.cone(&rule_set.roots());
-        let operands: usize = cone.iter().map(|&id| rule_set.dag.operands(id).len()).sum();
+    for case in every_kind() {
+        let figure = case.figure();
+        let cone = case.dag.cone(&case.roots());
+        let operands: usize = cone.iter().map(|&id| case.dag.operands(id).len()).sum();
         for direction in [Direction::Auto, Direction::Down, Direction::Right] {
             let options = Options { title: Some("a < b & \u{1}"), direction, ..Options::default() };
             let svg = to_svg(&figure, &options);
             assert_well_formed(&svg);
-            assert_eq!(svg.matches("<g class=\"rule\"").count(), rule_set.rules.len());
-            assert_eq!(svg.matches("<path class=\"edge").count(), operands + rule_set.rules.len());
+            assert_eq!(svg.matches("<g class=\"rule\"").count(), case.rules.len());
+            assert_eq!(svg.matches("<path class=\"edge").count(), operands + case.rules.len());
             for id in &cone {
                 assert_eq!(svg.matches(&format!(" data-node=\"{}\">", id.index())).count(), 1);
             }
@@ -116,8 +129,8 @@ fn pictures_are_complete_and_well_formed() {
 
 #[test]
 fn nothing_lies_on_anything_else() {
-    for rule_set in every_kind() {
-        let figure = Figure::of_rules(&rule_set);
+    for case in every_kind() {
+        let figure = case.figure();
         for direction in [Direction::Down, Direction::Right] {
             let options = Options { direction, ..Options::default() };
             let scene = Scene::new(&figure, &options);
@@ -147,33 +160,34 @@ fn nothing_lies_on_anything_else() {
 
 #[test]
 fn signs_stand_where_they_should() {
-    let rule_set = rules("no_ghosts: a & b => !c");
-    let svg = to_svg(&Figure::of_rules(&rule_set), &Options::default());
+    let case = rules("no_ghosts: a & b => !c");
+    let svg = to_svg(&case.figure(), &Options::default());
     // One in the picture, one in the legend.
     assert_eq!(svg.matches("<circle class=\"not\"").count(), 2);
     assert!(["if", "then", "1", "2"].iter().all(|mark| svg.contains(&format!(">{mark}</text>"))));
     assert!(["rules", "level 2", "level 1", "concepts"].iter().all(|level| svg.contains(&format!(">{level}</text>"))));
     assert!(svg.contains("<title>no_ghosts: a &amp; b =&gt; !c</title>") && svg.contains("role=\"img\""));
-    let plain = to_svg(&Figure::of_rules(&rule_set), &Options { legend: false, ..Options::default() });
+    let plain = to_svg(&case.figure(), &Options { legend: false, ..Options::default() });
     assert!(!plain.contains("class=\"legend\""));
-    let single = to_svg(&Figure::of_rule(&rule_set, &rule_set.rules[0]), &Options::default());
-    assert_eq!(single, svg);
+    let whole = load_text("t", "no_ghosts: a & b => !c", Vocabulary::open()).rule_set;
+    assert_eq!(to_svg(&Figure::of_rules(&whole), &Options::default()), svg);
+    assert_eq!(to_svg(&Figure::of_rule(&whole, &whole.rules[0]), &Options::default()), svg);
 }
 
 #[test]
 fn names_are_shortened_escaped_and_kept_whole_in_the_tooltip() {
-    let rule_set = rules("r: \"<long & \\\"odd\\\" name\\n that goes on and on>\" => b");
+    let case = rules("r: \"<long & \\\"odd\\\" name\\n that goes on and on>\" => b");
     let options = Options { label_columns: 12, ..Options::default() };
-    let svg = to_svg(&Figure::of_rules(&rule_set), &options);
+    let svg = to_svg(&case.figure(), &options);
     assert!(svg.contains(">&lt;long &amp;… on&gt;</text>"));
     assert!(svg.contains("<title>&lt;long &amp; &quot;odd&quot; name␊ that goes on and on&gt;</title>"));
 }
 
 #[test]
 fn values_colour_nodes_and_are_printed() {
-    let rule_set = rules("r1: !a\nr2: b & c & d");
+    let case = rules("r1: !a\nr2: b & c & d");
     let values = [Some(0.125), None, Some(f64::NAN), Some(7.0)];
-    let svg = to_svg(&Figure::of_rules(&rule_set), &Options { values: &values, ..Options::default() });
+    let svg = to_svg(&case.figure(), &Options { values: &values, ..Options::default() });
     assert_eq!(svg.matches(">0.12</text>").count(), 1, "the concept");
     assert_eq!(svg.matches(">0.88</text>").count(), 1, "the rule that negates it");
     assert_eq!(svg.matches(">1.00</text>").count(), 1, "clamped");
@@ -184,44 +198,39 @@ fn values_colour_nodes_and_are_printed() {
 #[test]
 fn large_and_deep_graphs_are_drawn() {
     let large = random_rules(9, 400, 1600);
-    let svg = to_svg(&Figure::of_rules(&large), &Options::default());
+    let svg = to_svg(&large.figure(), &Options::default());
     assert_eq!(svg.matches("class=\"gate\"").count(), 1600.min(large.dag.gates().count()));
 
     // A ladder: every rung refers to the one below and to the same concepts. Its bends would be a million.
-    let mut rule_set = RuleSet::default();
-    let dag = &mut rule_set.dag;
+    let mut dag = Dag::new(Vocabulary::open());
     let [a, b] = ["a", "b"].map(|name| dag.resolve(name).map(|concept| dag.leaf(concept)).unwrap());
     let mut rung = a;
     for index in 0..1500 {
         rung = dag.gate(Op::Implies, vec![if index % 2 == 0 { a } else { b }, rung.negate_if(true)]).unwrap();
     }
-    rule_set.rules.push(Rule { name: "deep".to_owned(), attributes: Default::default(), root: rung, span: None });
-    let svg = to_svg(&Figure::of_rules(&rule_set), &Options::default());
+    let case = Case { dag, rules: vec![("deep".to_owned(), rung)] };
+    let svg = to_svg(&case.figure(), &Options::default());
     assert_eq!(svg.matches("class=\"gate\"").count(), 1500);
     assert!(svg.len() < 4_000_000);
 }
 
 #[test]
 fn graphviz_text_is_complete_and_quoted() {
-    for rule_set in every_kind() {
-        let figure = Figure::of_rules(&rule_set);
+    for case in every_kind() {
+        let figure = case.figure();
         let dot = to_dot(&figure, &Options { title: Some("\"t\" \\"), ..Options::default() });
-        let cone = rule_set.dag.cone(&rule_set.roots());
-        let edges: usize = cone.iter().map(|&id| rule_set.dag.operands(id).len()).sum::<usize>() + rule_set.rules.len();
-        let negated = cone
-            .iter()
-            .flat_map(|&id| rule_set.dag.operands(id))
-            .chain(&rule_set.roots())
-            .filter(|e| e.is_negated())
-            .count();
+        let cone = case.dag.cone(&case.roots());
+        let edges: usize = cone.iter().map(|&id| case.dag.operands(id).len()).sum::<usize>() + case.rules.len();
+        let negated =
+            cone.iter().flat_map(|&id| case.dag.operands(id)).chain(&case.roots()).filter(|e| e.is_negated()).count();
         assert_eq!(dot.lines().filter(|line| line.contains(" -> ") && !line.contains("tooltip")).count(), edges);
         assert_eq!(dot.matches("arrowtail=odot").count(), negated);
-        assert_eq!(dot.matches("tooltip=").count(), cone.len() + rule_set.rules.len());
+        assert_eq!(dot.matches("tooltip=").count(), cone.len() + case.rules.len());
         for line in dot.lines() {
             let unescaped = line.replace("\\\\", "").replace("\\\"", "");
             assert_eq!(unescaped.matches('"').count() % 2, 0, "{line}");
         }
     }
-    let dot = to_dot(&Figure::of_rules(&rules("r: \"&lt;\\\\n\" => !b")), &Options::default());
+    let dot = to_dot(&rules("r: \"&lt;\\\\n\" => !b").figure(), &Options::default());
     assert!(dot.contains("label=\"&amp;lt;\\\\n\"") && dot.contains("taillabel=\"then\""));
 }

@@ -3,23 +3,26 @@
 //! the answer, or it leads to another correction set.
 
 use super::Lint;
+use super::simulate::Signatures;
 use crate::dag::Edge;
 use crate::diagnostic::Code;
-use crate::sat::Answer;
+use crate::sat::{Answer, Solving};
 
-/// Correction sets after which the search for a smallest clash ends with one from which nothing can be spared.
-const CORRECTIONS: usize = 60;
+/// Questions to the solver after which the search for a smallest clash ends with one from which nothing can be spared.
+const QUESTIONS: usize = 1000;
 
 /// Steps of the search for a smallest hitting set.
 const HITTING_STEPS: usize = 200_000;
 
 impl Lint<'_> {
-    pub(super) fn report_conflict(&mut self, rules: &[usize], core: Vec<Edge>) {
-        let minimal = self.solving.shrink(core);
+    pub(super) fn report_conflict(&mut self, rules: &[usize], solving: &mut Solving, core: Vec<Edge>) {
         let roots: Vec<_> = rules.iter().map(|&index| self.roots[index]).collect();
-        let (clash, smallest) = match self.smallest_clash(&roots, minimal.len()) {
-            Some(clash) => (clash, true),
-            None => (minimal, false),
+        let (clash, smallest) = match self.clashing_pair(&roots) {
+            Some(pair) => (pair, true),
+            None => {
+                let minimal = solving.shrink(core);
+                smallest_clash(solving, &roots, minimal.len()).map_or((minimal, false), |clash| (clash, true))
+            }
         };
         let members: Vec<usize> =
             rules.iter().zip(&roots).filter(|(_, root)| clash.contains(root)).map(|(&index, _)| index).collect();
@@ -35,44 +38,53 @@ impl Lint<'_> {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Two rules that clash: nothing is smaller, since rules that never hold are reported on their own.
+    fn clashing_pair(&mut self, roots: &[Edge]) -> Option<Vec<Edge>> {
+        let pairs = self.related_pairs(roots, Signatures::never_both);
+        let pairs = pairs.into_iter().map(|(one, other)| [roots[one.min(other)], roots[one.max(other)]]);
+        let mut pairs = pairs.into_iter();
+        pairs.find(|pair| self.impossible(pair, (0, "whether another rule clashes with"))).map(|pair| pair.to_vec())
+    }
+}
+
     /// A smallest clash below the size of a known one, or that size if there is none; `None` if the search was given up.
-    fn smallest_clash(&mut self, roots: &[Edge], known: usize) -> Option<Vec<Edge>> {
+    fn smallest_clash(solving: &mut Solving, roots: &[Edge], known: usize) -> Option<Vec<Edge>> {
         let mut corrections: Vec<Vec<usize>> = Vec::new();
-        for _ in 0..CORRECTIONS {
+        let mut questions = QUESTIONS;
+        loop {
             let candidate = smallest_hitting_set(&corrections, known)?;
             let formulas: Vec<_> = candidate.iter().map(|&position| roots[position]).collect();
-            match self.solving.together(&formulas) {
+            match solving.together(&formulas) {
                 Answer::Clash(_) => return Some(formulas),
                 Answer::Unknown => return None,
-                Answer::Together => corrections.push(self.correction(roots, candidate)?),
+                Answer::Together => corrections.push(correction(solving, roots, candidate, &mut questions)?),
             }
         }
-        None
     }
 
     /// Grows a set of rules that can hold together as far as it goes; what is left over is a correction set.
-    fn correction(&mut self, roots: &[Edge], start: Vec<usize>) -> Option<Vec<usize>> {
+    fn correction(solving: &mut Solving, roots: &[Edge], start: Vec<usize>, questions: &mut usize) -> Option<Vec<usize>> {
         let mut inside = vec![false; roots.len()];
         start.into_iter().for_each(|position| inside[position] = true);
-        let take_model = |inside: &mut [bool], solving: &crate::sat::Solving| {
+        let take_model = |inside: &mut [bool], solving: &Solving| {
             inside.iter_mut().zip(roots).for_each(|(inside, &root)| *inside |= solving.holds(root));
         };
-        take_model(&mut inside, self.solving);
+        take_model(&mut inside, solving);
         for position in 0..roots.len() {
             if inside[position] {
                 continue;
             }
+            *questions = questions.checked_sub(1)?;
             let grown = (0..roots.len()).filter(|&other| inside[other] || other == position);
             let formulas: Vec<_> = grown.map(|other| roots[other]).collect();
-            match self.solving.together(&formulas) {
-                Answer::Together => take_model(&mut inside, self.solving),
+            match solving.together(&formulas) {
+                Answer::Together => take_model(&mut inside, solving),
                 Answer::Clash(_) => {}
                 Answer::Unknown => return None,
             }
         }
         Some((0..roots.len()).filter(|&position| !inside[position]).collect())
     }
-}
 
 /// A smallest set with a member of each given set, at most `limit` large; `None` if the search takes too long.
 fn smallest_hitting_set(sets: &[Vec<usize>], limit: usize) -> Option<Vec<usize>> {

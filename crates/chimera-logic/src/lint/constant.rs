@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lint;
-use super::simulate::{ASSIGNMENTS, simulate};
 use crate::dag::{Edge, NodeId};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::sat::Answer;
 
 impl Lint<'_> {
     /// Reports rules and parts that are constant; returns the rules that are.
@@ -25,29 +23,18 @@ impl Lint<'_> {
         constant
     }
 
-    /// Gates with a proved constant value. Random assignments single out the few that are worth a proof.
+    /// Gates with a constant value.
     fn constant_gates(&mut self) -> BTreeMap<NodeId, bool> {
         let dag = &self.rule_set.dag;
-        let gates: Vec<Edge> = dag
-            .cone(self.roots)
-            .into_iter()
-            .filter(|&id| !dag.operands(id).is_empty())
-            .map(|id| Edge::new(id, false))
-            .collect();
-        let truth = simulate(dag, &gates);
         let mut constant = BTreeMap::new();
-        for (column, &gate) in gates.iter().enumerate() {
-            let value = match truth.count_ones(column) {
-                0 => false,
-                ones if ones == ASSIGNMENTS as u64 => true,
-                _ => continue,
-            };
-            match self.solving.together(&[gate.negate_if(value)]) {
-                Answer::Clash(_) => drop(constant.insert(gate.node(), value)),
-                Answer::Together => {}
-                Answer::Unknown => {
-                    if let Some(rule) = self.roots.iter().position(|&root| dag.cone(&[root]).contains(&gate.node())) {
-                        self.undecided.push((rule, "whether a part is constant in"));
+        for id in dag.cone(self.roots).into_iter().filter(|&id| !dag.operands(id).is_empty()) {
+            let gate = Edge::new(id, false);
+            for value in [true, false] {
+                let opposite = gate.negate_if(value);
+                if self.signatures.never(opposite) {
+                    let user = self.roots.iter().position(|root| root.node() >= id).unwrap_or(0);
+                    if self.impossible(&[opposite], (user, "whether a part is constant in")) {
+                        constant.insert(id, value);
                     }
                 }
             }

@@ -7,11 +7,14 @@ mod data;
 mod redundancy;
 mod simulate;
 mod supply;
+mod witness;
 
+use crate::bdd::{Diagram, Diagrams, Limits, TooLarge};
+use self::simulate::Signatures;
 use crate::dag::Edge;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::rules::{Rule, RuleSet};
-use crate::sat::Solving;
+use crate::sat::{Answer, Solving};
 
 pub use data::lint_data;
 pub use supply::{Supply, supply};
@@ -22,19 +25,30 @@ pub fn lint(rule_set: &RuleSet, diagnostics: &mut Diagnostics) {
         return;
     }
     let roots = rule_set.roots();
-    let mut solving = Solving::new(&rule_set.dag, &roots);
-    let mut lint = Lint { rule_set, roots: &roots, solving: &mut solving, undecided: Vec::new(), diagnostics };
+    let mut lint = Lint {
+        rule_set,
+        roots: &roots,
+        signatures: Signatures::new(&rule_set.dag, &roots),
+        diagrams: Diagrams::new(&rule_set.dag, &roots, LIMITS),
+        undecided: Vec::new(),
+        diagnostics,
+    };
     let constant = lint.constants();
     let distinct = lint.repetitions(&constant);
     lint.joint(&distinct);
     lint.report_undecided();
 }
 
-/// What the checks share.
+/// Lint asks about many formulas, most of them small; what needs a larger diagram is left to the solver.
+const LIMITS: Limits = Limits { call: 1 << 10, total: 1 << 20 };
+
+/// What the checks share. Random assignments settle most questions. What they leave open goes to decision diagrams if it is
+/// about one or two formulas, and to the solver if it is about all rules at once or if a diagram would get large.
 struct Lint<'a> {
     rule_set: &'a RuleSet,
     roots: &'a [Edge],
-    solving: &'a mut Solving,
+    signatures: Signatures,
+    diagrams: Diagrams<'a>,
     /// Rules of which something could not be found out, with what.
     undecided: Vec<(usize, &'static str)>,
     diagnostics: &'a mut Diagnostics,
@@ -43,6 +57,25 @@ struct Lint<'a> {
 impl Lint<'_> {
     fn rule(&self, index: usize) -> &Rule {
         &self.rule_set.rules[index]
+    }
+
+    /// Whether one formula, or two, can never hold together; a question that stays open is kept with the rule it is about.
+    fn impossible(&mut self, formulas: &[Edge], about: (usize, &'static str)) -> bool {
+        let diagrams = &mut self.diagrams;
+        let compiled: Result<Vec<_>, _> = formulas.iter().map(|&formula| diagrams.compile(formula)).collect();
+        let answer = compiled.and_then(|compiled| match compiled[..] {
+            [one] => Ok(one.is_false()),
+            [one, other] => diagrams.intersects(one, other).map(|possible| !possible),
+            _ => diagrams.all(&compiled).map(Diagram::is_false),
+        });
+        answer.unwrap_or_else(|TooLarge { .. }| match Solving::new(&self.rule_set.dag, formulas).together(formulas) {
+            Answer::Clash(_) => true,
+            Answer::Together => false,
+            Answer::Unknown => {
+                self.undecided.push(about);
+                false
+            }
+        })
     }
 
     /// A finding about a rule as a whole.
@@ -75,10 +108,10 @@ impl Lint<'_> {
 
     fn report_undecided(&mut self) {
         for (index, what) in std::mem::take(&mut self.undecided) {
-            let message = format!("not found out within the allowed effort: {what} `{}`", self.rule(index).name);
+            let message = format!("{what} `{}` was not found out within the allowed effort", self.rule(index).name);
             let diagnostic = self
                 .about(index, Code::Undecided, message)
-                .hint("everything else was checked; simplify this formula if the answer matters");
+                .hint("everything else was checked; break the formula into smaller rules if the answer matters");
             self.diagnostics.push(diagnostic);
         }
     }

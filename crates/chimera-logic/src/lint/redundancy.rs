@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lint;
-use super::simulate::{simulate, truth};
-use crate::bits::BitTable;
+use super::simulate::Signatures;
+use super::witness::{Search, concepts_of};
 use crate::dag::Edge;
 use crate::diagnostic::Code;
-use crate::sat::Answer;
-use crate::vocabulary::ConceptId;
+use crate::sat::{Answer, Solving};
 
-/// Assignments near a model that are tried before the solver is asked.
-const NEIGHBOURS: usize = 4096;
+/// Pairs of rules that are worth a proof; a rule set that gives more of them is beyond help.
+const CANDIDATES: usize = 4096;
 
 impl Lint<'_> {
     /// Reports rules with the same formula, and rules that mean the same; returns the first of each kind, constant ones left
@@ -30,12 +29,9 @@ impl Lint<'_> {
                 Some(&first) => self.report_repetition(index, first, Code::DuplicateFormula, "has the same formula as"),
             }
         }
-        let roots: Vec<_> = distinct.iter().map(|&index| self.roots[index]).collect();
-        let signatures = simulate(&self.rule_set.dag, &roots);
-        // Rules that agree on every random assignment are the only candidates.
-        let mut classes: BTreeMap<&[u64], Vec<usize>> = BTreeMap::new();
-        for (column, &index) in distinct.iter().enumerate() {
-            classes.entry(signatures.column(column)).or_default().push(index);
+        let mut classes: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
+        for &index in &distinct {
+            classes.entry(self.signatures.key(self.roots[index])).or_default().push(index);
         }
         let mut pairs = Vec::new();
         for class in classes.values() {
@@ -54,8 +50,7 @@ impl Lint<'_> {
         let mut pairs = Vec::new();
         let mut representatives: Vec<usize> = Vec::new();
         for &index in class {
-            let same = representatives.iter().copied().find(|&first| self.equivalent(index, first));
-            match same {
+            match representatives.iter().copied().find(|&first| self.equivalent(index, first)) {
                 Some(first) => pairs.push((index, first)),
                 None => representatives.push(index),
             }
@@ -65,8 +60,8 @@ impl Lint<'_> {
 
     fn equivalent(&mut self, one: usize, other: usize) -> bool {
         let (a, b) = (self.roots[one], self.roots[other]);
-        let clash = |answer: Answer| matches!(answer, Answer::Clash(_));
-        clash(self.solving.together(&[a, b.negate_if(true)])) && clash(self.solving.together(&[b, a.negate_if(true)]))
+        let about = (one, "whether another rule means the same as");
+        self.impossible(&[a, b.negate_if(true)], about) && self.impossible(&[b, a.negate_if(true)], about)
     }
 
     fn report_repetition(&mut self, index: usize, first: usize, code: Code, verb: &str) {
@@ -79,100 +74,86 @@ impl Lint<'_> {
     /// Whether these rules can all hold together; if so, which of them follow from the rest.
     pub(super) fn joint(&mut self, rules: &[usize]) {
         let roots: Vec<_> = rules.iter().map(|&index| self.roots[index]).collect();
-        match self.solving.together(&roots) {
-            Answer::Clash(core) => self.report_conflict(rules, core),
+        let mut solving = Solving::new(&self.rule_set.dag, &roots);
+        match solving.together(&roots) {
+            Answer::Clash(core) => {
+                self.report_conflict(rules, &mut solving, core);
+                self.pairwise_consequences(rules, &roots);
+            }
             Answer::Unknown => {
                 self.undecided.extend(rules.first().map(|&index| (index, "whether all rules can hold together, from")))
             }
             Answer::Together => {
-                let spared = self.spared_by_neighbours(&roots);
-                for (position, &index) in rules.iter().enumerate() {
-                    if !spared[position] {
-                        self.consequence(index, position, rules, &roots);
-                    }
-                }
+                let dag = &self.rule_set.dag;
+                let holds = |concept| dag.find_leaf(concept).is_some_and(|leaf| solving.holds(leaf));
+                let mut search = Search::new(dag, &roots, holds);
+                let suspects: Vec<_> = (0..rules.len()).filter(|&position| !search.breaks_alone(position)).collect();
+                suspects.into_iter().for_each(|position| self.consequence(position, rules, &roots, &mut solving));
             }
         }
     }
 
-    /// Rules that do not follow from the others, because an assignment near the last model breaks them and no other rule.
-    fn spared_by_neighbours(&self, roots: &[Edge]) -> Vec<bool> {
-        let dag = &self.rule_set.dag;
-        let concepts: Vec<ConceptId> = (0..dag.vocabulary().len() as u32).map(ConceptId).collect();
-        let model: Vec<bool> = concepts
-            .iter()
-            .map(|&concept| dag.find_leaf(concept).is_some_and(|leaf| self.solving.holds(leaf)))
-            .collect();
-        let used: Vec<usize> =
-            concepts.iter().filter(|&&concept| dag.find_leaf(concept).is_some()).map(|c| c.index()).collect();
-        let flips = neighbour_flips(&used);
-        let mut labels = BitTable::zeros(flips.len(), concepts.len());
-        for (column, &value) in model.iter().enumerate() {
-            let rows = labels.rows();
-            let mask = labels.tail_mask();
-            let words = labels.column_mut(column);
-            words.fill(if value { u64::MAX } else { 0 });
-            if rows > 0
-                && let Some(last) = words.last_mut()
-            {
-                *last &= mask;
+    /// From rules that clash anything follows; what is still worth saying is which rule follows from a single other one.
+    fn pairwise_consequences(&mut self, rules: &[usize], roots: &[Edge]) {
+        for (one, other) in self.related_pairs(roots, |signatures, a, b| signatures.never_both(a, b.negate_if(true))) {
+            let question = [roots[one], roots[other].negate_if(true)];
+            if self.impossible(&question, (rules[other], "whether another rule implies")) {
+                self.report_consequence(rules[other], &[rules[one]]);
             }
         }
-        for (row, flipped) in flips.iter().enumerate() {
-            for &concept in flipped {
-                labels.set(row, concept, !model[concept]);
-            }
-        }
-        broken_alone(&truth(dag, roots, labels))
     }
 
-    fn consequence(&mut self, index: usize, position: usize, rules: &[usize], roots: &[Edge]) {
+    fn consequence(&mut self, position: usize, rules: &[usize], roots: &[Edge], solving: &mut Solving) {
+        let index = rules[position];
         let denied = roots[position].negate_if(true);
         let mut formulas: Vec<_> = roots.to_vec();
         formulas[position] = denied;
-        match self.solving.together(&formulas) {
+        match solving.together(&formulas) {
             Answer::Together => {}
-            Answer::Unknown => self.undecided.push((index, "whether others imply")),
+            Answer::Unknown => self.undecided.push((index, "whether other rules imply")),
             Answer::Clash(core) => {
-                let core = self.solving.shrink(core);
+                let core = solving.shrink(core);
                 let others: Vec<_> = core.into_iter().filter(|&edge| edge != denied).collect();
                 let causes: Vec<usize> =
                     rules.iter().zip(roots).filter(|(_, root)| others.contains(root)).map(|(&rule, _)| rule).collect();
-                let message = format!("rule `{}` follows from {}", self.rule(index).name, self.names(&causes));
-                let diagnostic = self.about(index, Code::Redundant, message).hint(
-                    "whenever it is broken, one of those is broken too; remove it unless you want it scored on its own",
-                );
-                let diagnostic = self.noted(diagnostic, &causes, "rule");
-                self.diagnostics.push(diagnostic);
+                self.report_consequence(index, &causes);
             }
         }
     }
-}
 
-/// Sets of one and two concepts to flip.
-fn neighbour_flips(used: &[usize]) -> Vec<Vec<usize>> {
-    let singles = used.iter().map(|&concept| vec![concept]);
-    let pairs =
-        used.iter().enumerate().flat_map(|(at, &one)| used[at + 1..].iter().map(move |&other| vec![one, other]));
-    singles.chain(pairs).take(NEIGHBOURS).collect()
-}
-
-/// For each column, whether some row has its only zero there.
-fn broken_alone(truth: &BitTable) -> Vec<bool> {
-    let mut alone = vec![false; truth.columns()];
-    let words = truth.rows().div_ceil(64);
-    for word in 0..words {
-        let rows = if word + 1 == words { truth.tail_mask() } else { u64::MAX };
-        let (mut once, mut twice) = (0_u64, 0_u64);
-        for column in 0..truth.columns() {
-            let broken = !truth.column(column)[word] & rows;
-            twice |= once & broken;
-            once |= broken;
-        }
-        let only = once & !twice;
-        for (column, alone) in alone.iter_mut().enumerate() {
-            *alone |= !truth.column(column)[word] & only != 0;
-        }
+    fn report_consequence(&mut self, index: usize, causes: &[usize]) {
+        let message = format!("rule `{}` follows from {}", self.rule(index).name, self.names(causes));
+        let diagnostic = self
+            .about(index, Code::Redundant, message)
+            .hint("whenever it is broken, one of those is broken too; remove it unless you want it scored on its own");
+        let diagnostic = self.noted(diagnostic, causes, "rule");
+        self.diagnostics.push(diagnostic);
     }
-    alone
+
+    /// Ordered pairs of rules with a concept in common whose truth under random assignments passes a test; at most about
+    /// [`CANDIDATES`] of them.
+    pub(super) fn related_pairs(
+        &self,
+        roots: &[Edge],
+        test: impl Fn(&Signatures, Edge, Edge) -> bool,
+    ) -> Vec<(usize, usize)> {
+        let dag = &self.rule_set.dag;
+        let mut rules = vec![Vec::new(); dag.vocabulary().len()];
+        let mut pairs = Vec::new();
+        for (rule, &root) in roots.iter().enumerate() {
+            let concepts = concepts_of(dag, root);
+            let mut related: Vec<usize> = concepts.iter().flat_map(|&concept| rules[concept].iter().copied()).collect();
+            related.sort_unstable();
+            related.dedup();
+            for other in related {
+                pairs.extend(test(&self.signatures, root, roots[other]).then_some((rule, other)));
+                pairs.extend(test(&self.signatures, roots[other], root).then_some((other, rule)));
+            }
+            if pairs.len() > CANDIDATES {
+                break;
+            }
+            concepts.into_iter().for_each(|concept| rules[concept].push(rule));
+        }
+        pairs
+    }
 }

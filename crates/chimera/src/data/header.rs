@@ -25,8 +25,8 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Sorts the columns by their names, white space around them ignored. `place` is the header's line; what is wrong goes
-    /// to `problems`, and the header is of use only if there is nothing.
+    /// Sorts the columns by their names, white space around them ignored. `place` is the header's line; what is wrong
+    /// goes to `problems`, and the header is of use only if there is nothing.
     pub(super) fn from_names<'a>(
         names: impl IntoIterator<Item = &'a str>,
         place: u64,

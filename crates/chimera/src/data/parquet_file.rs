@@ -27,8 +27,8 @@ pub(super) fn open(path: &Path, mut file: File) -> Result<ParquetRecordBatchRead
     Ok(builder)
 }
 
-/// Lets the decoder work. It panics on some damaged files (divisions by zero, sums that overflow); that is the file's fault,
-/// so here, around foreign code that is dropped right after, a panic is caught.
+/// Lets the decoder work. It panics on some damaged files (divisions by zero, sums that overflow); that is the file's
+/// fault, so here, around foreign code that is dropped right after, a panic is caught.
 pub(super) fn guarded<T, E: Display>(path: &Path, decode: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(decode)) {
         Ok(decoded) => decoded.map_err(|error| damaged(path, &error)),
@@ -44,8 +44,8 @@ pub(super) fn damaged(path: &Path, what: &dyn Display) -> Error {
     Error::input(message, Some(hint.to_owned()))
 }
 
-/// The decoder trusts the numbers of rows and the places of columns, and panics (with a word to the terminal) where they are
-/// impossible: the commonest damage is found before.
+/// The decoder trusts the numbers of rows and the places of columns, and panics (with a word to the terminal) where they
+/// are impossible: the commonest damage is found before.
 fn check_places(metadata: &ParquetMetaData, size: u64) -> std::result::Result<(), &'static str> {
     if metadata.row_groups().iter().any(|group| group.num_rows() < 0 || group.num_rows() > i64::from(u32::MAX)) {
         return Err("impossible number of rows");

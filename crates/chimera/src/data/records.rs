@@ -1,7 +1,7 @@
 //! Delimited text, record by record, with the line each one starts on.
 //!
-//! Written here because line numbers must be right after blank lines, `\r\n` and cells that span lines, and because a quote
-//! that is never closed must be an error; the `csv` crate gives neither (tests compare the cells with it).
+//! Written here because line numbers must be right after blank lines, `\r\n` and cells that span lines, and because a
+//! quote that is never closed must be an error; the `csv` crate gives neither (tests compare the cells with it).
 
 use std::io::{self, BufRead, Read};
 

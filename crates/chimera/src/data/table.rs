@@ -1,8 +1,8 @@
 //! A table of labels: which sample shows which concept, as bits.
 //!
-//! The file has a column `id`, may have the reserved columns `media`, `split`, `group` and `oov_ancestors`, and every other
-//! column is a concept. A cell is 0, 1, true or false in any case, or empty where nothing is known. White space around names,
-//! ids and cells is ignored.
+//! The file has a column `id`, may have the reserved columns `media`, `split`, `group` and `oov_ancestors`, and every
+//! other column is a concept. A cell is 0, 1, true or false in any case, or empty where nothing is known. White space
+//! around names, ids and cells is ignored.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

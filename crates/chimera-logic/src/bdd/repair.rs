@@ -6,7 +6,7 @@
 //! cheapest repair and the most probable world in which the formula holds are one problem, solved by one pass over the
 //! decisions.
 
-use crate::count::{Circuit, FALSE, TRUE, Target};
+use crate::bdd::count::{Circuit, FALSE, TRUE, Target};
 use crate::prob::Probabilities;
 use crate::vocabulary::ConceptId;
 

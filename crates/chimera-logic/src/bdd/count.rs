@@ -6,7 +6,7 @@
 
 use indexmap::IndexMap;
 
-use crate::apply::Diagram;
+use crate::bdd::apply::Diagram;
 use crate::bdd::Diagrams;
 use crate::prob::{BLOCK, Probabilities};
 use crate::slots;

@@ -9,13 +9,19 @@
 //! biodivine-lib-bdd 0.6 limits the nodes of an operation, not its work, and every function owns its nodes. Counting,
 //! most probable worlds and repair would be ours in any case.
 
+mod apply;
+pub mod count;
+mod order;
+pub mod repair;
+
+use std::collections::BTreeMap;
+
 use indexmap::IndexSet;
 
-use crate::apply::Store;
-pub use crate::apply::{Diagram, TooLarge};
-use crate::count::Circuit;
+use crate::bdd::apply::Store;
+pub use crate::bdd::apply::{Diagram, TooLarge};
+use crate::bdd::count::Circuit;
 use crate::dag::{Dag, Edge, Node, NodeId};
-use crate::order;
 use crate::syntax::Op;
 use crate::vocabulary::ConceptId;
 
@@ -50,6 +56,8 @@ pub struct Diagrams<'a> {
     compiled: Vec<Option<Diagram>>,
     /// The nodes compiled by the running call.
     fresh: Vec<NodeId>,
+    /// Nodes whose diagram was too large: asking again costs nothing.
+    refused: BTreeMap<NodeId, TooLarge>,
 }
 
 impl<'a> Diagrams<'a> {
@@ -70,6 +78,7 @@ impl<'a> Diagrams<'a> {
             levels: vec![None; dag.vocabulary().len()],
             compiled: vec![None; dag.len()],
             fresh: Vec::new(),
+            refused: BTreeMap::new(),
         };
         order.into_iter().for_each(|concept| _ = diagrams.level(concept));
         diagrams
@@ -87,9 +96,21 @@ impl<'a> Diagrams<'a> {
         self.store.len()
     }
 
-    /// The diagram of a formula.
+    /// The diagram of a formula. A formula that was too large once is refused from then on, and so is everything above it.
     pub fn compile(&mut self, root: Edge) -> Result<Diagram, TooLarge> {
-        self.call(|diagrams| diagrams.build(root.node()).map(|f| f.negate_if(root.is_negated())))
+        if let Some(compiled) = self.compiled[root.node().index()] {
+            return Ok(compiled.negate_if(root.is_negated()));
+        }
+        let below = self.dag.operands(root.node()).iter().map(|edge| edge.node());
+        let refusal = below.chain([root.node()]).find_map(|node| self.refused.get(&node).copied());
+        let built = match refusal {
+            Some(refusal) => Err(refusal),
+            None => self.call(|diagrams| diagrams.build(root.node())),
+        };
+        if let Err(refusal) = built {
+            self.refused.insert(root.node(), refusal);
+        }
+        built.map(|f| f.negate_if(root.is_negated()))
     }
 
     /// The function that holds where both do.
