@@ -140,8 +140,12 @@ impl Store {
 
     /// Forgets the nodes made since the mark.
     pub(crate) fn undo(&mut self, mark: usize) {
+        // With linear probing, taking out the newest entry leaves the table as it was before that entry came.
+        for index in (mark..self.nodes.len()).rev() {
+            let slot = self.slot_of(index as u32);
+            self.table[slot] = 0;
+        }
         self.nodes.truncate(mark);
-        self.rebuild(self.table.len());
         self.known.fill(UNUSED);
     }
 
@@ -283,6 +287,17 @@ impl Store {
                 _ => slot = (slot + 1) & mask,
             }
         }
+    }
+
+    /// Where a node stands in the table.
+    fn slot_of(&self, index: u32) -> usize {
+        let node = self.nodes[index as usize];
+        let mask = self.table.len() - 1;
+        let mut slot = mix(node.low.0, node.high.0, node.level) & mask;
+        while self.table[slot] != index {
+            slot = (slot + 1) & mask;
+        }
+        slot
     }
 
     fn grow(&mut self) {

@@ -3,7 +3,7 @@
 //! the answer, or it leads to another correction set.
 
 use super::Lint;
-use super::simulate::Signatures;
+use super::witness::concepts_of;
 use crate::dag::Edge;
 use crate::diagnostic::Code;
 use crate::sat::{Answer, Solving};
@@ -40,14 +40,25 @@ impl Lint<'_> {
 
     /// Two rules that clash: nothing is smaller, since rules that never hold are reported on their own.
     fn clashing_pair(&mut self, roots: &[Edge]) -> Option<Vec<Edge>> {
-        let pairs = self.related_pairs(roots, Signatures::never_both);
-        let pairs = pairs.into_iter().map(|(one, other)| [roots[one.min(other)], roots[one.max(other)]]);
-        let mut pairs = pairs.into_iter();
-        pairs.find(|pair| self.impossible(pair, (0, "whether another rule clashes with"))).map(|pair| pair.to_vec())
+        let dag = &self.rule_set.dag;
+        let mut earlier = vec![Vec::new(); dag.vocabulary().len()];
+        for &root in roots {
+            let concepts = concepts_of(dag, root);
+            let mut related: Vec<Edge> = concepts.iter().flat_map(|&concept| earlier[concept].iter().copied()).collect();
+            related.sort_unstable();
+            related.dedup();
+            let about = (0, "whether two rules clash, from");
+            let mut clash = |other: &Edge| self.signatures.never_both(*other, root) && self.impossible(&[*other, root], about);
+            if let Some(other) = related.into_iter().find(|other| clash(other)) {
+                return Some(vec![other, root]);
+            }
+            concepts.into_iter().for_each(|concept| earlier[concept].push(root));
+        }
+        None
     }
 }
 
-    /// A smallest clash below the size of a known one, or that size if there is none; `None` if the search was given up.
+/// A smallest clash below the size of a known one, or that size if there is none; `None` if the search was given up.
     fn smallest_clash(solving: &mut Solving, roots: &[Edge], known: usize) -> Option<Vec<Edge>> {
         let mut corrections: Vec<Vec<usize>> = Vec::new();
         let mut questions = QUESTIONS;

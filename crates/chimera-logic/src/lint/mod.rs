@@ -40,7 +40,7 @@ pub fn lint(rule_set: &RuleSet, diagnostics: &mut Diagnostics) {
 }
 
 /// Lint asks about many formulas, most of them small; what needs a larger diagram is left to the solver.
-const LIMITS: Limits = Limits { call: 1 << 10, total: 1 << 20 };
+const LIMITS: Limits = Limits { call: 1 << 12, total: 1 << 20 };
 
 /// What the checks share. Random assignments settle most questions. What they leave open goes to decision diagrams if it is
 /// about one or two formulas, and to the solver if it is about all rules at once or if a diagram would get large.

@@ -3,14 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lint;
-use super::simulate::Signatures;
-use super::witness::{Search, concepts_of};
+use super::witness::Search;
 use crate::dag::Edge;
 use crate::diagnostic::Code;
 use crate::sat::{Answer, Solving};
-
-/// Pairs of rules that are worth a proof; a rule set that gives more of them is beyond help.
-const CANDIDATES: usize = 4096;
 
 impl Lint<'_> {
     /// Reports rules with the same formula, and rules that mean the same; returns the first of each kind, constant ones left
@@ -76,10 +72,8 @@ impl Lint<'_> {
         let roots: Vec<_> = rules.iter().map(|&index| self.roots[index]).collect();
         let mut solving = Solving::new(&self.rule_set.dag, &roots);
         match solving.together(&roots) {
-            Answer::Clash(core) => {
-                self.report_conflict(rules, &mut solving, core);
-                self.pairwise_consequences(rules, &roots);
-            }
+            // From rules that clash anything follows, so nothing is said of consequences.
+            Answer::Clash(core) => self.report_conflict(rules, &mut solving, core),
             Answer::Unknown => {
                 self.undecided.extend(rules.first().map(|&index| (index, "whether all rules can hold together, from")))
             }
@@ -89,16 +83,6 @@ impl Lint<'_> {
                 let mut search = Search::new(dag, &roots, holds);
                 let suspects: Vec<_> = (0..rules.len()).filter(|&position| !search.breaks_alone(position)).collect();
                 suspects.into_iter().for_each(|position| self.consequence(position, rules, &roots, &mut solving));
-            }
-        }
-    }
-
-    /// From rules that clash anything follows; what is still worth saying is which rule follows from a single other one.
-    fn pairwise_consequences(&mut self, rules: &[usize], roots: &[Edge]) {
-        for (one, other) in self.related_pairs(roots, |signatures, a, b| signatures.never_both(a, b.negate_if(true))) {
-            let question = [roots[one], roots[other].negate_if(true)];
-            if self.impossible(&question, (rules[other], "whether another rule implies")) {
-                self.report_consequence(rules[other], &[rules[one]]);
             }
         }
     }
@@ -128,32 +112,5 @@ impl Lint<'_> {
             .hint("whenever it is broken, one of those is broken too; remove it unless you want it scored on its own");
         let diagnostic = self.noted(diagnostic, causes, "rule");
         self.diagnostics.push(diagnostic);
-    }
-
-    /// Ordered pairs of rules with a concept in common whose truth under random assignments passes a test; at most about
-    /// [`CANDIDATES`] of them.
-    pub(super) fn related_pairs(
-        &self,
-        roots: &[Edge],
-        test: impl Fn(&Signatures, Edge, Edge) -> bool,
-    ) -> Vec<(usize, usize)> {
-        let dag = &self.rule_set.dag;
-        let mut rules = vec![Vec::new(); dag.vocabulary().len()];
-        let mut pairs = Vec::new();
-        for (rule, &root) in roots.iter().enumerate() {
-            let concepts = concepts_of(dag, root);
-            let mut related: Vec<usize> = concepts.iter().flat_map(|&concept| rules[concept].iter().copied()).collect();
-            related.sort_unstable();
-            related.dedup();
-            for other in related {
-                pairs.extend(test(&self.signatures, root, roots[other]).then_some((rule, other)));
-                pairs.extend(test(&self.signatures, roots[other], root).then_some((other, rule)));
-            }
-            if pairs.len() > CANDIDATES {
-                break;
-            }
-            concepts.into_iter().for_each(|concept| rules[concept].push(rule));
-        }
-        pairs
     }
 }

@@ -5,10 +5,7 @@ use crate::dag::{Dag, Edge, Node};
 use crate::vocabulary::ConceptId;
 
 /// Ways to break the rule that are tried.
-const STARTS: usize = 4;
-
-/// Flips that mend other rules after one such start.
-const FLIPS: usize = 60;
+const STARTS: usize = 8;
 
 /// Assignments of a rule's own concepts that are looked through for ways to break it.
 const OWN_ASSIGNMENTS: usize = 64;
@@ -23,6 +20,8 @@ pub(super) struct Search<'a> {
     /// An assignment that keeps every rule.
     model: Vec<bool>,
     values: Vec<bool>,
+    /// Concepts that are not flipped any more: those of the rule, and each one after its flip, so that the search ends.
+    frozen: Vec<bool>,
     /// The rules that the current assignment breaks.
     broken: Vec<usize>,
 }
@@ -37,7 +36,7 @@ impl<'a> Search<'a> {
         for (rule, concepts) in concepts.iter().enumerate() {
             concepts.iter().for_each(|&concept| rules[concept].push(rule));
         }
-        Self { dag, roots, concepts, rules, values: model.clone(), model, broken: Vec::new() }
+        Self { dag, roots, concepts, rules, values: model.clone(), model, frozen: vec![false; count], broken: Vec::new() }
     }
 
     /// Whether an assignment was found that breaks this rule alone. `false` proves nothing.
@@ -63,25 +62,27 @@ impl<'a> Search<'a> {
     }
 
     /// Flips concepts outside the rule until all others hold, or gives up.
-    fn mend(&mut self, rule: usize, frozen: &[usize]) -> bool {
-        let mut touched: Vec<usize> = frozen.iter().flat_map(|&concept| self.rules[concept].iter().copied()).collect();
+    fn mend(&mut self, rule: usize, own: &[usize]) -> bool {
+        self.frozen.fill(false);
+        own.iter().for_each(|&concept| self.frozen[concept] = true);
+        let mut touched: Vec<usize> = own.iter().flat_map(|&concept| self.rules[concept].iter().copied()).collect();
         touched.sort_unstable();
         touched.dedup();
         self.broken = touched.into_iter().filter(|&other| other != rule && !self.holds(other)).collect();
-        for _ in 0..FLIPS {
-            let Some(&target) = self.broken.last() else { return true };
-            let Some(concept) = self.best_flip(target, frozen) else { return false };
+        while let Some(&target) = self.broken.last() {
+            let Some(concept) = self.best_flip(target) else { return false };
+            self.frozen[concept] = true;
             self.flip(concept, rule);
         }
-        self.broken.is_empty()
+        true
     }
 
     /// The concept of a broken rule whose flip mends it and breaks the fewest others.
-    fn best_flip(&mut self, target: usize, frozen: &[usize]) -> Option<usize> {
+    fn best_flip(&mut self, target: usize) -> Option<usize> {
         let mut best = None;
         for at in 0..self.concepts[target].len() {
             let concept = self.concepts[target][at];
-            if frozen.contains(&concept) {
+            if self.frozen[concept] {
                 continue;
             }
             self.values[concept] = !self.values[concept];

@@ -52,16 +52,9 @@ impl Parser<'_, '_> {
         if name.is_none() && self.peek().is_none() {
             return None;
         }
-        if !self.accept(TokenKind::Colon) && name.is_some() {
-            // After a list that is not closed nothing more is known.
-            if attributes.is_some() || self.peek().is_some() {
-                self.missing_colon();
-            }
-            if self.is_prose() {
-                return None;
-            }
-            self.accept(TokenKind::Equals);
-            self.peek()?;
+        let colon = self.accept(TokenKind::Colon);
+        if !colon && name.is_some() && !self.goes_on_without_colon(attributes.is_some()) {
+            return None;
         }
         if self.peek().is_none() {
             let hint = "write what must hold after the name: `name: a => b`";
@@ -71,6 +64,19 @@ impl Parser<'_, '_> {
         let formula = self.expression(None, 0);
         let (name, name_span) = name?;
         Some(RuleLine { name, name_span, attributes: attributes?, formula: formula? })
+    }
+
+    /// Reports the missing colon and says whether a formula follows all the same.
+    fn goes_on_without_colon(&mut self, attributes_are_sound: bool) -> bool {
+        // After a list that is not closed nothing more is known.
+        if attributes_are_sound || self.peek().is_some() {
+            self.missing_colon();
+        }
+        if self.is_prose() {
+            return false;
+        }
+        self.accept(TokenKind::Equals);
+        self.peek().is_some()
     }
 
     /// The name in front of the colon or the attributes. Where it is missing, the cursor goes to where the rest is read.

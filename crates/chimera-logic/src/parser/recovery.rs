@@ -91,32 +91,41 @@ impl Parser<'_, '_> {
 
     /// An operand follows another one. Reports it, once for a run of words, and reads on.
     fn missing_operator(&mut self, kind: TokenKind, depth: usize) {
-        let span = self.here();
-        if let Some((token, hint)) = self.token().and_then(foreign_word) {
+        let operand_follows = if let Some((token, hint)) = self.token().and_then(foreign_word) {
             self.foreign_word(token, hint);
             self.at += 1;
-            if !self.peek().is_some_and(starts_operand) {
-                return;
-            }
+            self.peek().is_some_and(starts_operand)
         } else if let Some((token, hint)) = self.previous_token().and_then(foreign_word) {
             self.foreign_word(token, hint);
-            if self.skip_call() {
-                return;
-            }
+            !self.skip_call()
         } else if kind == TokenKind::Not && !self.peek_second().is_some_and(starts_operand) {
-            let hint = "`!` stands before what it negates";
-            self.report(Code::MissingOperand, span, "expected an operand after this", hint);
-            return self.read_on(depth);
+            return self.late_negation(depth);
         } else if kind == TokenKind::Open && (self.loose_arguments() || self.formula_arguments()) {
-            return;
-        } else if self.peek_second() == Some(TokenKind::Colon) {
+            false
+        } else {
+            self.side_by_side();
+            true
+        };
+        if operand_follows {
+            self.chain(0, depth);
+        }
+    }
+
+    /// `a !`: a negation after its operand.
+    fn late_negation(&mut self, depth: usize) {
+        let hint = "`!` stands before what it negates";
+        self.report(Code::MissingOperand, self.here(), "expected an operand after this", hint);
+        self.read_on(depth);
+    }
+
+    fn side_by_side(&mut self) {
+        if self.peek_second() == Some(TokenKind::Colon) {
             let hint = "one rule a line: start the next rule on a line of its own";
-            self.report(Code::UnexpectedToken, span, "another rule starts here", hint);
+            self.report(Code::UnexpectedToken, self.here(), "another rule starts here", hint);
             self.at += 2;
         } else {
             self.words_side_by_side();
         }
-        self.chain(0, depth);
     }
 
     /// `Land vehicle`: one finding for the whole run of names, and its last name is what the formula goes on with.
