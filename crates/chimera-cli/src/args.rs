@@ -37,7 +37,7 @@ pub(crate) struct DemoArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RulesCommand {
-    /// Find what is wrong with a rule file, all of it at once.
+    /// Find what is wrong with a rule file, all of it at once: syntax, logic and, with data, support.
     Check(CheckArguments),
     /// Print a rule file in its canonical spelling.
     Fmt(FormatArguments),
@@ -47,6 +47,8 @@ pub(crate) enum RulesCommand {
     Truth(TruthArguments),
     /// Count which truth configurations of each gate's operands the data hold.
     Coverage(CoverageArguments),
+    /// Draw the rules' DAG as SVG or Graphviz.
+    Graph(GraphArguments),
 }
 
 /// The rule file of a command.
@@ -58,9 +60,11 @@ pub(crate) struct RulesInput {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  chimera rules check my.rules\n  chimera rules check my.rules --data labels.csv\n  \
+#[command(
+    after_help = "Examples:\n  chimera rules check my.rules\n  chimera rules check my.rules --data labels.csv\n  \
     chimera rules check my.rules --json | jq '.diagnostics[].code'\n\n\
-    Exit code 1 if there are errors; warnings alone leave it at 0.")]
+    Exit code 1 if there are errors; warnings alone leave it at 0."
+)]
 pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) rules: RulesInput,
@@ -73,10 +77,12 @@ pub(crate) struct CheckArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  chimera rules fmt my.rules            # print\n  chimera rules fmt my.rules --write    # \
+#[command(
+    after_help = "Examples:\n  chimera rules fmt my.rules            # print\n  chimera rules fmt my.rules --write    # \
     rewrite the file\n  chimera rules fmt my.rules --check    # exit code 1 if it would change\n  chimera rules fmt \
     graphs.json > my.rules   # from the paper's graph form\n\n\
-    The order of operands, comments and blank lines stay; a file with errors is never rewritten.")]
+    The order of operands, comments and blank lines stay; a file with errors is never rewritten."
+)]
 pub(crate) struct FormatArguments {
     #[command(flatten)]
     pub(crate) rules: RulesInput,
@@ -90,6 +96,7 @@ pub(crate) struct FormatArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  chimera rules show my.rules\n  chimera rules show my.rules baby_watched\n  \
+    chimera rules show my.rules baby_watched --p obj:baby=0.9,obj:adult=0.2   # probability and repair\n  \
     chimera rules show my.rules --graph > graphs.json   # the paper's mask, x, y, neg, pos")]
 pub(crate) struct ShowArguments {
     #[command(flatten)]
@@ -97,12 +104,68 @@ pub(crate) struct ShowArguments {
     /// Names of the rules to show; all if none is given.
     #[arg(value_name = "RULE")]
     pub(crate) names: Vec<String>,
+    /// Probabilities of concepts, such as `a=0.9,b=0.3`; others are 0.5. Adds to each rule its probability (exact, and as if
+    /// operands were independent), its most probable world and its cheapest repair.
+    #[arg(long = "p", value_name = "CONCEPT=P,...")]
+    pub(crate) probabilities: Option<String>,
     /// Print JSON.
     #[arg(long, conflicts_with = "graph")]
     pub(crate) json: bool,
     /// Print the paper's graph form (JSON).
-    #[arg(long)]
+    #[arg(long, conflicts_with = "probabilities")]
     pub(crate) graph: bool,
+}
+
+/// What `rules graph` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DrawFormat {
+    /// A finished picture.
+    Svg,
+    /// Graphviz text.
+    Dot,
+}
+
+/// Which way a drawing is read, from rules to concepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DrawDirection {
+    /// As fits a page.
+    Auto,
+    /// Rules on top.
+    Down,
+    /// Rules at the left.
+    Right,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chimera rules graph my.rules -o rules.svg\n  chimera rules graph my.rules baby_watched \
+    -o one.svg\n  chimera rules graph my.rules --p obj:baby=0.9,obj:adult=0.2 -o lit.svg   # nodes coloured by \
+    probability\n  chimera rules graph my.rules --format dot | dot -Tpdf > rules.pdf"
+)]
+pub(crate) struct GraphArguments {
+    #[command(flatten)]
+    pub(crate) rules: RulesInput,
+    /// Names of the rules to draw; all if none is given.
+    #[arg(value_name = "RULE")]
+    pub(crate) names: Vec<String>,
+    /// Probabilities of concepts, such as `a=0.9,b=0.3`; others are 0.5. Nodes are coloured by their exact probability.
+    #[arg(long = "p", value_name = "CONCEPT=P,...")]
+    pub(crate) probabilities: Option<String>,
+    /// Words above the picture.
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    /// Which way to read.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) direction: DrawDirection,
+    /// Leave out the explanation of the signs.
+    #[arg(long)]
+    pub(crate) no_legend: bool,
+    /// What to write; by default what the name of the file says, else SVG.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<DrawFormat>,
+    /// Write to a file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

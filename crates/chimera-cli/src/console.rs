@@ -51,7 +51,10 @@ impl Console {
 
 /// Colours for a terminal that wants them.
 pub(crate) fn palette(is_terminal: bool) -> Palette {
-    #[expect(clippy::disallowed_methods, reason = "NO_COLOR is a convention of terminals, and this is the terminal's side")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "NO_COLOR is a convention of terminals, and this is the terminal's side"
+    )]
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if is_terminal && !refused { Palette::Ansi } else { Palette::Plain }
 }

@@ -34,7 +34,10 @@ pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::R
     command(console, &["rules", "truth", &site, "--data", &labels, "-o", &truth])?;
     tell(console, "\nA gate learns only what it is shown. Which rows of its truth table do real frames fill?")?;
     command(console, &["rules", "coverage", &site, "--data", &labels, "--format", "csv", "-o", &path("coverage.csv")])?;
-    tell(console, &format!("\nEverything is in `{}`. Change the rules there and run the commands again.", folder.display()))?;
+    tell(
+        console,
+        &format!("\nEverything is in `{}`. Change the rules there and run the commands again.", folder.display()),
+    )?;
     Ok(Outcome::Done)
 }
 

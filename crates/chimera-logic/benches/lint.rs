@@ -1,7 +1,7 @@
 //! Lint of 1,000 rules over 300 concepts, redundancy included, against the truth of the same rules over 100,000 rows, in one
 //! run: random formulas of depth up to 4, and the implications that mining gives. `cargo bench -p chimera-logic --bench lint`.
 
-#![allow(clippy::print_stdout, reason = "a benchmark prints its result")]
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -30,7 +30,12 @@ fn main() {
         let program = Program::compile(&rule_set.dag, &rule_set.roots());
         let truth = best_of(5, || drop(black_box(program.evaluate(&labels))));
         let linting = best_of(5, || drop(black_box(findings(&rule_set))));
-        println!("{what}: truth over {ROWS} rows {:.1} ms, lint {:.1} ms; ratio {:.1} (target below 10)", truth * 1e3, linting * 1e3, linting / truth);
+        println!(
+            "{what}: truth over {ROWS} rows {:.1} ms, lint {:.1} ms; ratio {:.1} (target below 10)",
+            truth * 1e3,
+            linting * 1e3,
+            linting / truth
+        );
         let mut counts = BTreeMap::new();
         for finding in findings(&rule_set).kept() {
             *counts.entry(finding.code.as_str()).or_insert(0) += 1;

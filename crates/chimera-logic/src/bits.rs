@@ -161,6 +161,14 @@ impl TruthTable {
         known.then(|| self.value.get(row, column))
     }
 
+    /// The rows of the given numbers, in that order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let pick =
+            |table: &BitTable| BitTable::from_fn(rows.len(), table.columns, |row, column| table.get(rows[row], column));
+        Self { value: pick(&self.value), known: self.known.as_ref().map(pick) }
+    }
+
     /// How many cells of a column are true, false and unknown.
     #[must_use]
     pub fn counts(&self, column: usize) -> TruthCounts {
@@ -211,7 +219,7 @@ mod tests {
             let column = |word: u64| vec![word; words_for(rows)];
             let table = BitTable::from_columns(rows, [column(u64::MAX), column(0), column(0b101)]);
             assert_eq!((table.rows(), table.columns()), (rows, 3));
-            let bit = |row: usize, column: usize| [true, false, row % 64 == 0 || row % 64 == 2][column];
+            let bit = |row: usize, column: usize| [true, false, [0, 2].contains(&(row % 64))][column];
             assert_eq!(table, BitTable::from_fn(rows, 3, bit));
         }
     }
@@ -224,5 +232,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|row| table.get(row, 0)), [Some(true), None, Some(true)]);
         assert_eq!(table.counts(0), TruthCounts { holds: 2, fails: 0, unknown: 1 });
         assert!(TruthTable::partial(all.clone(), all).known().is_none());
+        let selected = table.select(&[1, 0]);
+        assert_eq!([0, 1].map(|row| selected.get(row, 0)), [None, Some(true)]);
     }
 }

@@ -4,8 +4,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::BuildHasher;
 
-use indexmap::IndexSet;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 use crate::printer::{self, Expression, Shape};
 use crate::syntax::Op;
@@ -60,12 +62,29 @@ impl fmt::Debug for Edge {
 }
 
 /// What a node is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Node {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Node<'a> {
     /// A concept.
     Leaf(ConceptId),
     /// An operator over operands, in the order in which a gate takes them.
-    Gate(Op, Box<[Edge]>),
+    Gate(Op, &'a [Edge]),
+}
+
+/// A node as it is stored: operands lie in one list for all nodes.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    kind: Kind,
+    level: u32,
+    /// First operand.
+    start: u32,
+    /// Number of operands.
+    arity: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Leaf(ConceptId),
+    Gate(Op),
 }
 
 /// Why a node cannot be made.
@@ -88,8 +107,12 @@ pub enum GateError {
 #[derive(Clone, Debug, Default)]
 pub struct Dag {
     vocabulary: Vocabulary,
-    nodes: IndexSet<Node, foldhash::fast::RandomState>,
-    levels: Vec<u32>,
+    nodes: Vec<Record>,
+    operands: Vec<Edge>,
+    /// Ids with the hash of their node, which a growing table would else have to compute anew. 32 bits of it, since the
+    /// table's size is what large rule sets wait for.
+    index: HashTable<(u32, NodeId)>,
+    hasher: RandomState,
 }
 
 impl Dag {
@@ -126,24 +149,33 @@ impl Dag {
         }
         self.sort_operands(op, &mut operands);
         let level = operands.iter().map(|edge| self.level(edge.node())).max().unwrap_or(0) + 1;
-        Ok(self.intern(Node::Gate(op, operands.into_boxed_slice()), level))
+        Ok(self.intern(Node::Gate(op, &operands), level))
     }
 
     /// The node of a concept, if there is one.
     #[must_use]
     pub fn find_leaf(&self, concept: ConceptId) -> Option<Edge> {
-        self.find(&Node::Leaf(concept))
+        self.find(Node::Leaf(concept))
     }
 
     /// The node of an operator over operands in any order that means the same, if there is one.
     #[must_use]
     pub fn find_gate(&self, op: Op, mut operands: Vec<Edge>) -> Option<Edge> {
         self.sort_operands(op, &mut operands);
-        self.find(&Node::Gate(op, operands.into_boxed_slice()))
+        self.find(Node::Gate(op, &operands))
     }
 
-    fn find(&self, node: &Node) -> Option<Edge> {
-        self.nodes.get_index_of(node).map(|index| Edge::new(NodeId(index as u32), false))
+    fn find(&self, node: Node<'_>) -> Option<Edge> {
+        self.find_hashed(self.hash(node), node)
+    }
+
+    fn find_hashed(&self, hash: u32, node: Node<'_>) -> Option<Edge> {
+        let same = |&(other, id): &(u32, NodeId)| other == hash && self.node(id) == node;
+        self.index.find(spread(hash), same).map(|&(_, id)| Edge::new(id, false))
+    }
+
+    fn hash(&self, node: Node<'_>) -> u32 {
+        (self.hasher.hash_one(node) >> 32) as u32
     }
 
     fn sort_operands(&self, op: Op, operands: &mut [Edge]) {
@@ -152,13 +184,22 @@ impl Dag {
         }
     }
 
-    fn intern(&mut self, node: Node, level: u32) -> Edge {
-        let (index, new) = self.nodes.insert_full(node);
-        if new {
-            self.levels.push(level);
+    /// The one place where nodes are made: equal nodes are the same node.
+    fn intern(&mut self, node: Node<'_>, level: u32) -> Edge {
+        let hash = self.hash(node);
+        if let Some(edge) = self.find_hashed(hash, node) {
+            return edge;
         }
-        debug_assert_eq!(self.levels.len(), self.nodes.len());
-        Edge::new(NodeId(index as u32), false)
+        let id = NodeId(self.nodes.len() as u32);
+        let start = self.operands.len() as u32;
+        let (kind, operands) = match node {
+            Node::Leaf(concept) => (Kind::Leaf(concept), &[][..]),
+            Node::Gate(op, operands) => (Kind::Gate(op), operands),
+        };
+        self.operands.extend_from_slice(operands);
+        self.nodes.push(Record { kind, level, start, arity: operands.len() as u32 });
+        self.index.insert_unique(spread(hash), (hash, id), |&(hash, _)| spread(hash));
+        Edge::new(id, false)
     }
 
     /// A total order that two DAGs with the same sub-formulas agree on: leaves by name, then gates by level, operator, arity
@@ -174,13 +215,13 @@ impl Dag {
             return Ordering::Equal;
         }
         match (self.node(a), self.node(b)) {
-            (Node::Leaf(x), Node::Leaf(y)) => self.vocabulary.name(*x).cmp(self.vocabulary.name(*y)),
+            (Node::Leaf(x), Node::Leaf(y)) => self.vocabulary.name(x).cmp(self.vocabulary.name(y)),
             (Node::Leaf(_), Node::Gate(..)) => Ordering::Less,
             (Node::Gate(..), Node::Leaf(_)) => Ordering::Greater,
             (Node::Gate(op_a, operands_a), Node::Gate(op_b, operands_b)) => self
                 .level(a)
                 .cmp(&self.level(b))
-                .then(op_a.cmp(op_b))
+                .then(op_a.cmp(&op_b))
                 .then(operands_a.len().cmp(&operands_b.len()))
                 .then_with(|| {
                     let pairs = operands_a.iter().zip(operands_b);
@@ -204,8 +245,12 @@ impl Dag {
 
     /// A node's content.
     #[must_use]
-    pub fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id.index()]
+    pub fn node(&self, id: NodeId) -> Node<'_> {
+        let Record { kind, start, arity, .. } = self.nodes[id.index()];
+        match kind {
+            Kind::Leaf(concept) => Node::Leaf(concept),
+            Kind::Gate(op) => Node::Gate(op, &self.operands[start as usize..][..arity as usize]),
+        }
     }
 
     /// A node's operands; none for a leaf.
@@ -220,7 +265,7 @@ impl Dag {
     /// The longest way from a leaf: 0 for leaves. Gates of one level do not depend on each other.
     #[must_use]
     pub fn level(&self, id: NodeId) -> u32 {
-        self.levels[id.index()]
+        self.nodes[id.index()].level
     }
 
     /// All nodes, children before parents.
@@ -232,14 +277,14 @@ impl Dag {
     pub fn gates(&self) -> impl Iterator<Item = (NodeId, Op, &[Edge])> {
         self.ids().filter_map(|id| match self.node(id) {
             Node::Leaf(_) => None,
-            Node::Gate(op, operands) => Some((id, *op, &**operands)),
+            Node::Gate(op, operands) => Some((id, op, operands)),
         })
     }
 
     /// The inner nodes by level: the first entry holds level 1.
     #[must_use]
     pub fn gates_by_level(&self) -> Vec<Vec<NodeId>> {
-        let depth = self.levels.iter().copied().max().unwrap_or(0) as usize;
+        let depth = self.nodes.iter().map(|node| node.level).max().unwrap_or(0) as usize;
         let mut levels = vec![Vec::new(); depth];
         for (id, ..) in self.gates() {
             levels[self.level(id) as usize - 1].push(id);
@@ -269,6 +314,11 @@ impl Dag {
     }
 }
 
+/// A hash of 32 bits over 64, of which the table uses the highest and the lowest.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
 impl<'a> Expression<'a> for (&'a Dag, Edge) {
     fn is_negated(self) -> bool {
         self.1.is_negated()
@@ -277,8 +327,8 @@ impl<'a> Expression<'a> for (&'a Dag, Edge) {
     fn shape(self) -> Shape<'a, Self> {
         let (dag, edge) = self;
         match dag.node(edge.node()) {
-            Node::Leaf(concept) => Shape::Concept(dag.vocabulary.name(*concept)),
-            Node::Gate(op, operands) => Shape::Apply(*op, operands.iter().map(|&operand| (dag, operand)).collect()),
+            Node::Leaf(concept) => Shape::Concept(dag.vocabulary.name(concept)),
+            Node::Gate(op, operands) => Shape::Apply(op, operands.iter().map(|&operand| (dag, operand)).collect()),
         }
     }
 }

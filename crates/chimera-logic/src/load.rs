@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use crate::dag::Dag;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::parser;
-use crate::rules::{self, Rule, RuleSet};
+use crate::rules::{self, RuleSet};
 use crate::span::{SourceId, SourceMap, Span};
 use crate::syntax::{FileLine, IncludeLine, RuleLine, Statement};
 use crate::vocabulary::Vocabulary;
@@ -49,10 +50,10 @@ pub struct Loaded {
 /// Loads a rule file and everything it includes.
 pub fn load(file: File, vocabulary: Vocabulary, loader: &mut Loader<'_>) -> Loaded {
     let mut loading = Loading {
-        rule_set: RuleSet { rules: Vec::new(), dag: Dag::new(vocabulary) },
+        rule_set: RuleSet::new(Dag::new(vocabulary)),
         diagnostics: Diagnostics::default(),
         sources: SourceMap::default(),
-        first_use: IndexMap::new(),
+        first_use: IndexMap::default(),
         files: BTreeMap::new(),
         hints: BTreeMap::new(),
         loader,
@@ -77,7 +78,7 @@ pub fn load_text(name: &str, text: &str, vocabulary: Vocabulary) -> Loaded {
 
 /// One file line by line as written, without following its includes or resolving a name.
 #[must_use]
-pub fn parse_file(file: &File) -> ParsedFile {
+pub fn parse_file(file: File) -> ParsedFile {
     let (mut sources, mut diagnostics) = (SourceMap::default(), Diagnostics::default());
     let (id, readable) = add_file(file, &mut sources, &mut diagnostics, None);
     let source = sources.share(id);
@@ -103,14 +104,15 @@ pub struct ParsedFile {
 /// Takes a file in as text and says whether it is worth reading. What is wrong with it as a whole is reported there or where
 /// it was included.
 fn add_file(
-    file: &File,
+    file: File,
     sources: &mut SourceMap,
     diagnostics: &mut Diagnostics,
     included_at: Option<Span>,
 ) -> (SourceId, bool) {
     let File { name, bytes } = file;
     let too_large = bytes.len() > MAX_FILE_BYTES;
-    let (source, invalid) = sources.add_bytes(name, if too_large { &[] } else { bytes });
+    let utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    let (source, invalid) = sources.add_bytes(name.clone(), if too_large { Vec::new() } else { bytes });
     if too_large {
         let span = included_at.unwrap_or(Span { source, start: 0, end: 0 });
         let message = format!("`{name}` is larger than {} MiB, too large for a rule file", MAX_FILE_BYTES >> 20);
@@ -120,7 +122,6 @@ fn add_file(
         return (source, false);
     }
     let Some(&first) = invalid.first() else { return (source, true) };
-    let utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
     let message = match invalid.len() {
         _ if utf16 => "this file is in UTF-16".to_owned(),
         1 => "this is not valid UTF-8".to_owned(),
@@ -142,7 +143,7 @@ struct Loading<'a, 'l> {
     diagnostics: Diagnostics,
     sources: SourceMap,
     /// Rule names with the place of their first definition.
-    first_use: IndexMap<String, Span>,
+    first_use: IndexMap<String, Span, RandomState>,
     files: BTreeMap<String, Progress>,
     /// Unknown concepts that have been looked up for a hint before.
     hints: BTreeMap<String, Option<String>>,
@@ -152,11 +153,11 @@ struct Loading<'a, 'l> {
 impl Loading<'_, '_> {
     /// Reads a file; `included_at` is where another one asked for it.
     fn file(&mut self, file: File, included_at: Option<Span>, depth: usize) -> SourceId {
-        let (source, readable) = add_file(&file, &mut self.sources, &mut self.diagnostics, included_at);
+        let name = file.name.clone();
+        let (source, readable) = add_file(file, &mut self.sources, &mut self.diagnostics, included_at);
         if !readable {
             return source;
         }
-        let name = file.name;
         self.files.insert(name.clone(), Progress::Open);
         let text = self.sources.share(source);
         for (offset, line) in text.lines() {
@@ -222,9 +223,7 @@ impl Loading<'_, '_> {
         }
         self.first_use.insert(name.clone(), name_span);
         if unknown.is_empty() {
-            let root = rules::intern(&mut self.rule_set.dag, &formula);
-            let rule = |root| Rule { name, attributes, root, formula };
-            self.rule_set.rules.extend(root.map(rule));
+            self.rule_set.add(name, attributes, &formula);
         }
     }
 

@@ -152,7 +152,12 @@ impl Independent {
     }
 }
 
-fn read<'a>(probabilities: &'a Probabilities<'_>, slots: &'a [Vec<f64>], place: Place, window: &Range<usize>) -> &'a [f64] {
+fn read<'a>(
+    probabilities: &'a Probabilities<'_>,
+    slots: &'a [Vec<f64>],
+    place: Place,
+    window: &Range<usize>,
+) -> &'a [f64] {
     match place {
         Place::Concept(concept) => &probabilities.column(concept)[window.clone()],
         Place::Slot(slot) => &slots[slot],

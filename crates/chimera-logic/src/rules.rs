@@ -1,5 +1,7 @@
 //! A rule set: named rules over one DAG.
 
+use std::ops::Range;
+
 use crate::attributes::{Attributes, Family};
 use crate::dag::{Dag, Edge, Node};
 use crate::span::Span;
@@ -27,8 +29,25 @@ pub struct Rule {
     pub attributes: Attributes,
     /// The node that must hold, with its polarity.
     pub root: Edge,
-    /// What the author wrote, with its places.
-    pub formula: Formula,
+    /// Which of the set's parts are its own; none if the rule was never text.
+    parts: Range<usize>,
+}
+
+/// A sub-formula at its place in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it became.
+    pub edge: Edge,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Rule {
+    /// A rule that was never text.
+    #[must_use]
+    pub fn made(name: String, attributes: Attributes, root: Edge) -> Self {
+        Self { name, attributes, root, parts: 0..0 }
+    }
 }
 
 /// Rules with the one DAG they share.
@@ -38,6 +57,8 @@ pub struct RuleSet {
     pub rules: Vec<Rule>,
     /// Every sub-formula of every rule, once.
     pub dag: Dag,
+    /// The sub-formulas of all rules as they were written.
+    parts: Vec<Part>,
 }
 
 /// How much the rules share.
@@ -58,6 +79,37 @@ pub struct Sharing {
 }
 
 impl RuleSet {
+    /// No rules yet.
+    #[must_use]
+    pub fn new(dag: Dag) -> Self {
+        Self { dag, ..Self::default() }
+    }
+
+    /// Adds a rule from a written formula; `false` if a closed vocabulary lacks one of its concepts (see
+    /// [`unknown_concepts`]).
+    pub fn add(&mut self, name: String, attributes: Attributes, formula: &Formula) -> bool {
+        let start = self.parts.len();
+        let Some(root) = intern(&mut self.dag, formula, &mut self.parts) else {
+            self.parts.truncate(start);
+            return false;
+        };
+        self.rules.push(Rule { name, attributes, root, parts: start..self.parts.len() });
+        true
+    }
+
+    /// The sub-formulas of a rule as its author wrote them: children before parents, the whole formula last; none if the rule
+    /// was never text.
+    #[must_use]
+    pub fn parts(&self, rule: &Rule) -> &[Part] {
+        &self.parts[rule.parts.clone()]
+    }
+
+    /// Where a rule's formula stands; `None` if it was never text.
+    #[must_use]
+    pub fn span(&self, rule: &Rule) -> Option<Span> {
+        self.parts(rule).last().map(|part| part.span)
+    }
+
     /// The roots of all rules, in order.
     #[must_use]
     pub fn roots(&self) -> Vec<Edge> {
@@ -68,26 +120,6 @@ impl RuleSet {
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.name == name)
-    }
-
-    /// Every sub-formula of a rule as written, with the node it became, children before parents; the rule itself is last.
-    #[must_use]
-    pub fn parts<'a>(&self, rule: &'a Rule) -> Vec<(Edge, &'a Formula)> {
-        fn collect<'a>(dag: &Dag, formula: &'a Formula, parts: &mut Vec<(Edge, &'a Formula)>) -> Option<Edge> {
-            let edge = match &formula.body {
-                Body::Concept(name) => dag.find_leaf(dag.vocabulary().get(name)?),
-                Body::Apply(op, operands) => {
-                    let operands = operands.iter().map(|operand| collect(dag, operand, parts)).collect::<Option<_>>()?;
-                    dag.find_gate(*op, operands)
-                }
-            }?
-            .negate_if(formula.negated);
-            parts.push((edge, formula));
-            Some(edge)
-        }
-        let mut parts = Vec::new();
-        collect(&self.dag, &rule.formula, &mut parts);
-        parts
     }
 
     /// For each node of the DAG, the rules that need it, in file order.
@@ -147,18 +179,19 @@ pub fn unknown_concepts<'a>(vocabulary: &Vocabulary, formula: &'a Formula) -> Ve
     unknown
 }
 
-/// Puts a written formula into the DAG; `None` if a closed vocabulary lacks one of its concepts
-/// (see [`unknown_concepts`]).
-pub fn intern(dag: &mut Dag, formula: &Formula) -> Option<Edge> {
+/// Puts a written formula into the DAG and notes its parts.
+fn intern(dag: &mut Dag, formula: &Formula, parts: &mut Vec<Part>) -> Option<Edge> {
     let edge = match &formula.body {
         Body::Concept(name) => dag.resolve(name).map(|concept| dag.leaf(concept)),
         Body::Apply(op, operands) => {
-            let operands = operands.iter().map(|operand| intern(dag, operand)).collect::<Option<_>>()?;
+            let operands = operands.iter().map(|operand| intern(dag, operand, parts)).collect::<Option<_>>()?;
             // The parser gives two operands to IMPLIES and at least two to the others.
             dag.gate(*op, operands).ok()
         }
     };
-    edge.map(|edge| edge.negate_if(formula.negated))
+    let edge = edge?.negate_if(formula.negated);
+    parts.push(Part { edge, span: formula.span });
+    Some(edge)
 }
 
 /// What a rule's shape says about its family.

@@ -59,7 +59,7 @@ impl Solving {
             if let Node::Gate(op, operands) = dag.node(id) {
                 // Children come first, so all of them have a literal.
                 let operands: Vec<_> = operands.iter().filter_map(|&edge| solving.literal(edge)).collect();
-                solving.define(literal, *op, &operands);
+                solving.define(literal, op, &operands);
             }
             solving.literals[id.index()] = Some(literal);
         }

@@ -115,7 +115,11 @@ impl SourceMap {
     }
 
     /// Adds bytes that should be UTF-8, and returns the spans of those that were not and became U+FFFD.
-    pub fn add_bytes(&mut self, name: impl Into<String>, bytes: &[u8]) -> (SourceId, Vec<Span>) {
+    pub fn add_bytes(&mut self, name: impl Into<String>, bytes: Vec<u8>) -> (SourceId, Vec<Span>) {
+        let bytes = match String::from_utf8(bytes) {
+            Ok(text) => return (self.add(name, text), Vec::new()),
+            Err(error) => error.into_bytes(),
+        };
         let mut text = String::with_capacity(bytes.len());
         let mut invalid = Vec::new();
         for chunk in bytes.utf8_chunks() {
@@ -125,7 +129,7 @@ impl SourceMap {
                 text.push(char::REPLACEMENT_CHARACTER);
             }
         }
-        let source = self.push(Source::new(name.into(), text, !invalid.is_empty()));
+        let source = self.push(Source::new(name.into(), text, true));
         let replaced = char::REPLACEMENT_CHARACTER.len_utf8() as u32;
         (source, invalid.into_iter().map(|start| Span { source, start, end: start + replaced }).collect())
     }

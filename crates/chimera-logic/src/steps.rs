@@ -53,14 +53,14 @@ impl Schedule {
         for &id in &cone {
             if let Node::Gate(op, operands) = dag.node(id) {
                 step_of[id.index()] = Some(gates.len());
-                gates.push((id, *op, operands));
+                gates.push((id, op, operands));
             }
         }
         let step = |edge: &Edge| step_of[edge.node().index()];
         let (slot_of, slots) = slots::assign(gates.len(), |at| gates[at].2.iter().filter_map(step));
         let operand = |edge: &Edge| {
             let place = match (dag.node(edge.node()), step(edge)) {
-                (Node::Leaf(concept), _) => Place::Concept(*concept),
+                (Node::Leaf(concept), _) => Place::Concept(concept),
                 // Every gate of a cone has its step.
                 (Node::Gate(..), step) => Place::Slot(slot_of[step.unwrap_or(0)]),
             };

@@ -50,7 +50,10 @@ impl Program {
     pub fn evaluate_rows(&self, labels: &TruthTable, rows: Range<usize>) -> TruthTable {
         assert_eq!(rows.start % 64, 0, "a range of rows starts at a whole word");
         assert!(rows.end <= labels.rows(), "rows past the end of the table");
-        assert!(self.schedule.concepts <= labels.columns(), "the label table has a column for each concept of the vocabulary");
+        assert!(
+            self.schedule.concepts <= labels.columns(),
+            "the label table has a column for each concept of the vocabulary"
+        );
         let first_word = rows.start / 64;
         let count = rows.len();
         let mut value = BitTable::zeros(count, self.schedule.columns);
@@ -83,7 +86,14 @@ impl Program {
         self.schedule.slots * BLOCK * size_of::<u64>()
     }
 
-    fn two_valued(&self, labels: &BitTable, window: Range<usize>, slots: &mut [Block], words: Range<usize>, out: &mut BitTable) {
+    fn two_valued(
+        &self,
+        labels: &BitTable,
+        window: Range<usize>,
+        slots: &mut [Block],
+        words: Range<usize>,
+        out: &mut BitTable,
+    ) {
         for event in &self.schedule.events {
             match event {
                 Event::Gate { op, operands, slot } => {
@@ -128,7 +138,10 @@ impl Program {
                     let known = read_known(label_known, slots, operand.place, &window);
                     let flip = mask(operand.negated);
                     let target = &mut out_value.column_mut(*column)[words.clone()];
-                    target.iter_mut().zip(value.iter().zip(known)).for_each(|(to, (value, known))| *to = (value ^ flip) & known);
+                    target
+                        .iter_mut()
+                        .zip(value.iter().zip(known))
+                        .for_each(|(to, (value, known))| *to = (value ^ flip) & known);
                     out_known.column_mut(*column)[words.clone()].copy_from_slice(known);
                 }
             }

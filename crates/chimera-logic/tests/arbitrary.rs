@@ -1,6 +1,14 @@
 //! Arbitrary bytes through parse -> print -> parse. The number of inputs is 3,000 unless `CHIMERA_FUZZ_INPUTS` says more
 //! (`CHIMERA_FUZZ_INPUTS=1000000 cargo test --release -p chimera-logic --test arbitrary`).
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking"
+)]
+
 mod support;
 
 use chimera_logic::load::{File, Loaded, load, parse_file};
@@ -106,7 +114,7 @@ fn load_bytes(bytes: &[u8]) -> Loaded {
 }
 
 fn formatted(bytes: &[u8]) -> Option<String> {
-    let parsed = parse_file(&File { name: "f".to_owned(), bytes: bytes.to_vec() });
+    let parsed = parse_file(File { name: "f".to_owned(), bytes: bytes.to_vec() });
     format_file(&parsed.lines).filter(|_| parsed.diagnostics.errors() == 0)
 }
 

@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
+use chimera_logic::bdd::count::Circuit;
+use chimera_logic::bdd::repair::{CERTAIN_COST, flip_cost, likelier_value};
 use chimera_logic::bdd::{Diagram, Diagrams, Limits, TooLarge};
 use chimera_logic::bits::{BitTable, TruthTable};
-use chimera_logic::bdd::count::Circuit;
 use chimera_logic::dag::{Dag, Edge};
 use chimera_logic::prob::{Independent, Probabilities};
-use chimera_logic::bdd::repair::{CERTAIN_COST, flip_cost, likelier_value};
 use chimera_logic::syntax::Op;
 use chimera_logic::truth::Program;
 use chimera_logic::vocabulary::{ConceptId, Vocabulary};

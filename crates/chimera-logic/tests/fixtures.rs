@@ -74,7 +74,7 @@ fn load_bytes(name: &str, bytes: &[u8]) -> Loaded {
 
 /// The lines of one file, and whether it has errors of its own.
 fn lines_of(bytes: &[u8]) -> (Vec<FileLine>, bool) {
-    let parsed = parse_file(&File { name: "entry".to_owned(), bytes: bytes.to_vec() });
+    let parsed = parse_file(File { name: "entry".to_owned(), bytes: bytes.to_vec() });
     (parsed.lines, parsed.diagnostics.errors() > 0)
 }
 
@@ -204,7 +204,9 @@ fn every_code_has_a_fixture() {
         .chain([endless_includes(), huge_include()])
         .flat_map(|loaded| loaded.diagnostics.kept().iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>())
         .collect();
-    let missing: Vec<_> = Code::ALL.iter().filter(|code| !seen.contains(code)).collect();
+    // Lint's findings, numbered from 100, are for `tests/lint.rs`.
+    let of_text = |code: &&Code| code.as_str()[1..] < *"100";
+    let missing: Vec<_> = Code::ALL.iter().filter(of_text).filter(|code| !seen.contains(code)).collect();
     assert!(missing.is_empty(), "no fixture shows {missing:?}");
 }
 

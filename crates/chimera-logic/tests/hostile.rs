@@ -1,6 +1,14 @@
 //! Files made to hurt: huge, deep, wide, binary, circular. Each must give a finding with a place (or load), never a panic, a
 //! stack overflow or time that grows faster than the file.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking"
+)]
+
 use std::collections::BTreeMap;
 
 use chimera_logic::diagnostic::Diagnostics;

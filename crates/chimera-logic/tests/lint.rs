@@ -1,9 +1,18 @@
 //! Lint against brute force: every claim is checked by listing all assignments, on random rule sets small enough for that, and
 //! planted findings are looked for in large ones.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking"
+)]
+
 mod support;
 
 use chimera_logic::bits::{BitTable, TruthTable};
+use chimera_logic::dag::Edge;
 use chimera_logic::diagnostic::{Code, Diagnostic, Diagnostics};
 use chimera_logic::lint::{lint, lint_data, supply};
 use chimera_logic::load::load_text;
@@ -155,16 +164,20 @@ fn constant_parts_are_all_found() {
                 (0..4_usize).map(|world| edge_truth(dag, edge, &|concept| Some(world >> concept & 1 == 1))).collect();
             values.iter().all(|value| value == &values[0])
         };
-        let parts = rule_set.parts(&rule_set.rules[0]);
         let root = rule_set.rules[0].root.node();
-        let smallest = |edge: chimera_logic::dag::Edge| {
+        let smallest = |edge: Edge| {
             !dag.operands(edge.node()).is_empty()
                 && edge.node() != root
                 && constant(edge)
                 && !dag.operands(edge.node()).iter().any(|&operand| constant(operand))
         };
-        let expected: std::collections::BTreeSet<_> =
-            parts.iter().filter(|(edge, _)| smallest(*edge)).map(|(edge, _)| edge.node()).collect();
+        let expected: std::collections::BTreeSet<_> = rule_set
+            .parts(&rule_set.rules[0])
+            .iter()
+            .map(|part| part.edge)
+            .filter(|&edge| smallest(edge))
+            .map(Edge::node)
+            .collect();
         let found = findings(&rule_set).kept().iter().filter(|finding| finding.code == Code::ConstantPart).count();
         assert_eq!(found, expected.len(), "{text}");
     }
@@ -214,17 +227,17 @@ fn data_findings() {
     let value = BitTable::from_fn(4, 5, |row, column| cells[row][column] == 1);
     let known = BitTable::from_fn(4, 5, |row, column| cells[row][column] != 2);
     let mut diagnostics = Diagnostics::default();
-    lint_data(&loaded.rule_set, &TruthTable::partial(value, known), "4 rows", &mut diagnostics);
+    lint_data(&loaded.rule_set, &TruthTable::partial(value, known), "the 4 rows", &mut diagnostics);
     let told: Vec<_> = diagnostics.kept().iter().map(|f| format!("{} {}", f.code.as_str(), f.message)).collect();
     for expected in [
-        "W111 concept `never` is never true in 4 rows",
-        "W111 concept `always` is always true in 4 rows",
-        "W111 concept `unknown` is never known in 4 rows",
-        "W110 the antecedent of `vacuous` is never true in 4 rows",
-        "W110 the antecedent of `blind` is never true in 4 rows",
-        "W112 rule `broken` is broken on 1 of the 4 rows that settle it, in 4 rows",
-        "W114 no chimera can make `always` false here: no row of 4 rows does",
-        "W114 no chimera can make `never` true here: no row of 4 rows does",
+        "W111 concept `never` is never true in the 4 rows",
+        "W111 concept `always` is always true in the 4 rows",
+        "W111 concept `unknown` is never known in the 4 rows",
+        "W110 the antecedent of `vacuous` is never true in the 4 rows",
+        "W110 the antecedent of `blind` is never true in the 4 rows",
+        "W112 rule `broken` is broken by 1 of the 4 rows",
+        "W114 no chimera can make `always` false here: it never is in the 4 rows",
+        "W114 no chimera can make `never` true here: it never is in the 4 rows",
     ] {
         assert!(told.iter().any(|told| told == expected), "{expected} in {told:#?}");
     }
@@ -241,7 +254,7 @@ fn supply_is_what_independent_draws_can_make() {
         let labels = random_labels(&mut rng, rows, 4, unknown);
         let supplies = supply(&rule_set.dag, &labels);
         for id in rule_set.dag.ids() {
-            let edge = chimera_logic::dag::Edge::new(id, false);
+            let edge = Edge::new(id, false);
             let possible = drawn(&rule_set, edge, &labels);
             let supply = supplies[id.index()];
             assert_eq!(
@@ -254,7 +267,7 @@ fn supply_is_what_independent_draws_can_make() {
 }
 
 /// Every value that a reference takes when each occurrence of a concept is drawn from any row that knows it.
-fn drawn(rule_set: &RuleSet, edge: chimera_logic::dag::Edge, labels: &TruthTable) -> Vec<bool> {
+fn drawn(rule_set: &RuleSet, edge: Edge, labels: &TruthTable) -> Vec<bool> {
     use chimera_logic::dag::Node;
     let values: Vec<bool> = match rule_set.dag.node(edge.node()) {
         Node::Leaf(concept) => (0..labels.rows()).filter_map(|row| labels.get(row, concept.index())).collect(),
@@ -270,7 +283,7 @@ fn drawn(rule_set: &RuleSet, edge: chimera_logic::dag::Edge, labels: &TruthTable
                     })
                     .collect();
             }
-            combinations.iter().map(|values| hard_op(*op, values)).collect()
+            combinations.iter().map(|values| hard_op(op, values)).collect()
         }
     };
     values.into_iter().map(|value| value != edge.is_negated()).collect()

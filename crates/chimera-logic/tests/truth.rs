@@ -1,5 +1,13 @@
 //! Truth and coverage against the scalar oracle: exhaustively over all small formulas, and at random over larger ones.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking"
+)]
+
 mod support;
 
 use chimera_logic::bits::{BitTable, TruthTable};
@@ -92,7 +100,7 @@ fn hard_op_is_algorithm_1() {
 
 /// The formulas as the parser read them, before any sharing.
 fn parsed(text: &str) -> Vec<Formula> {
-    let lines = parse_file(&File { name: "t".to_owned(), bytes: text.as_bytes().to_vec() }).lines;
+    let lines = parse_file(File { name: "t".to_owned(), bytes: text.as_bytes().to_vec() }).lines;
     let formula = |statement| match statement {
         Statement::Rule(rule) => Some(rule.formula),
         _ => None,

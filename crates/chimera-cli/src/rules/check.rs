@@ -1,8 +1,9 @@
 //! `rules check`: everything that is wrong with a rule file, and what it comes to.
 
 use chimera::data::table::LabelTable;
-use chimera_logic::bits::TruthCounts;
+use chimera_logic::bits::{TruthCounts, TruthTable};
 use chimera_logic::diagnostic::DiagnosticRecord;
+use chimera_logic::lint::{lint, lint_data};
 use chimera_logic::load::Loaded;
 use chimera_logic::render::render_all;
 use chimera_logic::rules::Sharing;
@@ -17,7 +18,12 @@ use crate::table::{Align, Table, counted, grouped};
 
 pub(crate) fn run(arguments: &CheckArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let table = arguments.data.as_deref().map(LabelTable::read).transpose()?;
-    let loaded = input::load_rules(&arguments.rules.file, table.as_ref())?;
+    let mut loaded = input::load_rules(&arguments.rules.file, table.as_ref())?;
+    lint(&loaded.rule_set, &mut loaded.diagnostics);
+    if let Some(table) = &table {
+        let (labels, rows) = training_labels(table);
+        lint_data(&loaded.rule_set, &labels, &rows, &mut loaded.diagnostics);
+    }
     let counts = table.as_ref().map(|table| truth_counts(&loaded, table));
     if arguments.json {
         let report = Report::new(&loaded, table.as_ref().map(|table| table.ids.len()), counts.as_deref());
@@ -31,6 +37,14 @@ pub(crate) fn run(arguments: &CheckArguments, console: &mut Console) -> anyhow::
         }
     }
     Ok(if loaded.diagnostics.errors() > 0 { Outcome::Findings } else { Outcome::Done })
+}
+
+/// The labels of the rows that a model would be trained on, and what to call them.
+fn training_labels(table: &LabelTable) -> (TruthTable, String) {
+    let rows = table.training_rows();
+    let kind = if table.splits.is_some() { "training row" } else { "row" };
+    let name = format!("the {} of `{}`", counted(rows.len(), kind), table.path.display());
+    (table.labels.select(&rows), name)
 }
 
 /// On how many rows each rule holds, is broken or cannot be told.

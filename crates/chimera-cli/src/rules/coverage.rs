@@ -139,8 +139,7 @@ struct ConfigurationRecord {
 }
 
 fn write_json(coverage: &Coverage<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let configuration =
-        |Configuration { values, result, rows }| ConfigurationRecord { operands: values, result, rows };
+    let configuration = |Configuration { values, result, rows }| ConfigurationRecord { operands: values, result, rows };
     let records: Vec<_> = coverage
         .gates
         .iter()

@@ -27,8 +27,9 @@ pub(crate) fn run(arguments: &FormatArguments, console: &mut Console) -> anyhow:
         bail!("standard input cannot be rewritten; leave out `--write`");
     }
     let file = input::read(path)?;
-    let text = formatted(&file, console)?;
-    let changed = text.as_bytes() != file.bytes;
+    let before = file.bytes.clone();
+    let text = formatted(file, console)?;
+    let changed = text.as_bytes() != before;
     if arguments.check {
         if changed {
             console.say(format_args!("`{}` is not formatted; run `chimera rules fmt --write` on it", path.display()));
@@ -45,11 +46,12 @@ pub(crate) fn run(arguments: &FormatArguments, console: &mut Console) -> anyhow:
 }
 
 /// The canonical text; a file with errors is shown what is wrong with it instead.
-fn formatted(file: &File, console: &Console) -> anyhow::Result<String> {
+fn formatted(file: File, console: &Console) -> anyhow::Result<String> {
+    let name = file.name.clone();
     let ParsedFile { lines, diagnostics, sources } = parse_file(file);
     if diagnostics.errors() > 0 {
         console.complain(render_all(&diagnostics, &sources, console::words_palette()).trim_end());
-        bail!("`{}` has {}; it is left as it is", file.name, counted(diagnostics.errors(), "error"));
+        bail!("`{}` has {}; it is left as it is", name, counted(diagnostics.errors(), "error"));
     }
-    format_file(&lines).with_context(|| format!("`{}` cannot be formatted", file.name))
+    format_file(&lines).with_context(|| format!("`{name}` cannot be formatted"))
 }

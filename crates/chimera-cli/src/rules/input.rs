@@ -104,6 +104,19 @@ pub(crate) fn load_sound(path: &Path, table: Option<&LabelTable>, console: &Cons
     Ok(loaded.rule_set)
 }
 
+/// Leaves only the rules of these names, in file order; no names leave all.
+pub(crate) fn keep_named(rule_set: &mut RuleSet, names: &[String]) -> anyhow::Result<()> {
+    if let Some(missing) = names.iter().find(|name| rule_set.find(name).is_none()) {
+        let known: Vec<_> = rule_set.rules.iter().take(20).map(|rule| rule.name.as_str()).collect();
+        let more = if rule_set.rules.len() > known.len() { ", ..." } else { "" };
+        bail!("there is no rule `{missing}`\nhint: the rules are {}{more}", known.join(", "));
+    }
+    if !names.is_empty() {
+        rule_set.rules.retain(|rule| names.contains(&rule.name));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

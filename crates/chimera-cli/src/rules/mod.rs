@@ -3,7 +3,9 @@
 mod check;
 mod coverage;
 mod format;
+mod graph;
 mod input;
+mod probability;
 mod show;
 mod truth;
 
@@ -18,5 +20,6 @@ pub(crate) fn run(command: &RulesCommand, console: &mut Console) -> anyhow::Resu
         RulesCommand::Show(arguments) => show::run(arguments, console),
         RulesCommand::Truth(arguments) => truth::run(arguments, console),
         RulesCommand::Coverage(arguments) => coverage::run(arguments, console),
+        RulesCommand::Graph(arguments) => graph::run(arguments, console),
     }
 }

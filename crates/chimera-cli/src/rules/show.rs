@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::bail;
 use chimera_logic::dag::{Edge, Node, NodeId};
 use chimera_logic::rules::{Rule, RuleId, RuleSet, Sharing};
 use serde::Serialize;
 
 use super::input;
+use super::probability::{self, Given, Outlook, outlook};
 use crate::Outcome;
 use crate::args::ShowArguments;
 use crate::console::Console;
@@ -16,33 +16,30 @@ use crate::table::{Align, Table, counted, grouped};
 pub(crate) fn run(arguments: &ShowArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let mut rule_set = input::load_sound(&arguments.rules.file, None, console)?;
     let users = rule_set.users();
-    keep_named(&mut rule_set, &arguments.names)?;
+    input::keep_named(&mut rule_set, &arguments.names)?;
+    let given = arguments.probabilities.as_deref().map(|text| Given::parse(text, &rule_set)).transpose()?;
     if arguments.graph {
         serde_json::to_writer(console.results(), &rule_set.to_graphs())?;
         writeln!(console.results())?;
     } else if arguments.json {
-        serde_json::to_writer_pretty(console.results(), &Shown::new(&rule_set))?;
+        serde_json::to_writer_pretty(console.results(), &Shown::new(&rule_set, given.as_ref())?)?;
         writeln!(console.results())?;
     } else {
         for rule in &rule_set.rules {
             write_rule(&rule_set, rule, &users, console)?;
+            if let Some(given) = &given {
+                probability::write(&outlook(&rule_set, &[rule.root], given)?, console)?;
+            }
+            writeln!(console.results())?;
+        }
+        if let (Some(given), true) = (&given, rule_set.rules.len() > 1) {
+            writeln!(console.results(), "all {} rules together", rule_set.rules.len())?;
+            probability::write(&outlook(&rule_set, &rule_set.roots(), given)?, console)?;
+            writeln!(console.results())?;
         }
         write_sharing(&rule_set, console)?;
     }
     Ok(Outcome::Done)
-}
-
-/// Leaves only the rules of these names, in file order; no names leave all.
-fn keep_named(rule_set: &mut RuleSet, names: &[String]) -> anyhow::Result<()> {
-    if let Some(missing) = names.iter().find(|name| rule_set.find(name).is_none()) {
-        let known: Vec<_> = rule_set.rules.iter().take(20).map(|rule| rule.name.as_str()).collect();
-        let more = if rule_set.rules.len() > known.len() { ", ..." } else { "" };
-        bail!("there is no rule `{missing}`\nhint: the rules are {}{more}", known.join(", "));
-    }
-    if !names.is_empty() {
-        rule_set.rules.retain(|rule| names.contains(&rule.name));
-    }
-    Ok(())
 }
 
 fn write_rule(rule_set: &RuleSet, rule: &Rule, users: &[Vec<RuleId>], console: &mut Console) -> anyhow::Result<()> {
@@ -71,13 +68,13 @@ fn write_rule(rule_set: &RuleSet, rule: &Rule, users: &[Vec<RuleId>], console: &
         if users > 1 {
             remarks.push(format!("shared by {users} rules"));
         }
-        let cells = [gate_name(id), dag.level(id).to_string(), op.name().to_owned(), operands.join(", "), remarks.join(", ")];
+        let cells =
+            [gate_name(id), dag.level(id).to_string(), op.name().to_owned(), operands.join(", "), remarks.join(", ")];
         gates.row(cells.to_vec());
     }
     if any {
         gates.write(out, 4)?;
     }
-    writeln!(out)?;
     Ok(())
 }
 
@@ -117,6 +114,9 @@ struct Shown<'a> {
     rules: Vec<ShownRule<'a>>,
     gates: Vec<ShownGate>,
     sharing: Sharing,
+    /// All rules taken together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outlook: Option<Outlook>,
 }
 
 #[derive(Serialize)]
@@ -126,6 +126,8 @@ struct ShownRule<'a> {
     attributes: BTreeMap<&'static str, String>,
     formula: String,
     root: ShownEdge,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outlook: Option<Outlook>,
 }
 
 #[derive(Serialize)]
@@ -147,21 +149,25 @@ struct ShownEdge {
 }
 
 impl<'a> Shown<'a> {
-    fn new(rule_set: &'a RuleSet) -> Self {
+    fn new(rule_set: &'a RuleSet, given: Option<&Given>) -> anyhow::Result<Self> {
         let dag = &rule_set.dag;
         let edge = |edge: Edge| match dag.node(edge.node()) {
             Node::Leaf(concept) => {
-                let name = dag.vocabulary().name(*concept).to_owned();
+                let name = dag.vocabulary().name(concept).to_owned();
                 ShownEdge { concept: Some(name), gate: None, negated: edge.is_negated() }
             }
             Node::Gate(..) => ShownEdge { concept: None, gate: Some(edge.node().index()), negated: edge.is_negated() },
         };
-        let rule = |rule: &'a Rule| ShownRule {
-            name: &rule.name,
-            family: rule_set.family(rule).to_string(),
-            attributes: rule.attributes.given().into_iter().collect(),
-            formula: dag.text(rule.root),
-            root: edge(rule.root),
+        let outlook = |roots: &[Edge]| given.map(|given| outlook(rule_set, roots, given)).transpose();
+        let rule = |rule: &'a Rule| -> anyhow::Result<ShownRule<'a>> {
+            Ok(ShownRule {
+                name: &rule.name,
+                family: rule_set.family(rule).to_string(),
+                attributes: rule.attributes.given().into_iter().collect(),
+                formula: dag.text(rule.root),
+                root: edge(rule.root),
+                outlook: outlook(&[rule.root])?,
+            })
         };
         let gate = |id: NodeId| match dag.node(id) {
             Node::Leaf(_) => None,
@@ -172,10 +178,11 @@ impl<'a> Shown<'a> {
                 operands: operands.iter().map(|&operand| edge(operand)).collect(),
             }),
         };
-        Self {
-            rules: rule_set.rules.iter().map(rule).collect(),
+        Ok(Self {
+            rules: rule_set.rules.iter().map(rule).collect::<anyhow::Result<_>>()?,
             gates: dag.cone(&rule_set.roots()).into_iter().filter_map(gate).collect(),
             sharing: rule_set.sharing(),
-        }
+            outlook: outlook(&rule_set.roots())?,
+        })
     }
 }

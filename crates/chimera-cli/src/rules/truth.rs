@@ -19,7 +19,11 @@ pub(crate) fn run(arguments: &TruthArguments, console: &mut Console) -> anyhow::
     let rule_set = input::load_sound(&arguments.rules.file, Some(&table), console)?;
     let truth = Program::compile(&rule_set.dag, &rule_set.roots()).evaluate(&table.labels);
     let write = |out: &mut dyn Write| {
-        if arguments.json { write_json(&table, &rule_set, &truth, out) } else { write_csv(&table, &rule_set, &truth, out) }
+        if arguments.json {
+            write_json(&table, &rule_set, &truth, out)
+        } else {
+            write_csv(&table, &rule_set, &truth, out)
+        }
     };
     match &arguments.out {
         Some(path) => chimera::file::write_atomic(path, write)?,
@@ -27,7 +31,11 @@ pub(crate) fn run(arguments: &TruthArguments, console: &mut Console) -> anyhow::
     }
     let broken = (0..truth.rows()).filter(|&row| breaks_any(&truth, row)).count();
     let rows = counted(truth.rows(), "row");
-    console.say(format_args!("{rows}, {}: {} at least one rule", counted(truth.columns(), "rule"), break_words(broken)));
+    console.say(format_args!(
+        "{rows}, {}: {} at least one rule",
+        counted(truth.columns(), "rule"),
+        break_words(broken)
+    ));
     Ok(Outcome::Done)
 }
 
@@ -58,7 +66,8 @@ fn write_csv(table: &LabelTable, rule_set: &RuleSet, truth: &TruthTable, out: &m
 }
 
 fn write_json(table: &LabelTable, rule_set: &RuleSet, truth: &TruthTable, out: &mut dyn Write) -> io::Result<()> {
-    let names: Vec<_> = rule_set.rules.iter().map(|rule| serde_json::Value::from(rule.name.as_str()).to_string()).collect();
+    let names: Vec<_> =
+        rule_set.rules.iter().map(|rule| serde_json::Value::from(rule.name.as_str()).to_string()).collect();
     for (row, id) in table.ids.iter().enumerate() {
         write!(out, "{{\"id\":{},\"rules\":{{", serde_json::Value::from(id.as_str()))?;
         for (column, name) in names.iter().enumerate() {

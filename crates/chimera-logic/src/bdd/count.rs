@@ -6,8 +6,8 @@
 
 use indexmap::IndexMap;
 
-use crate::bdd::apply::Diagram;
 use crate::bdd::Diagrams;
+use crate::bdd::apply::Diagram;
 use crate::prob::{BLOCK, Probabilities};
 use crate::slots;
 use crate::vocabulary::ConceptId;

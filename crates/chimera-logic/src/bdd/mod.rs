@@ -207,10 +207,10 @@ impl<'a> Diagrams<'a> {
             if pending.len() == ready {
                 let function = match dag.node(id) {
                     Node::Leaf(concept) => {
-                        let level = self.level(*concept);
+                        let level = self.level(concept);
                         self.store.variable(level)?
                     }
-                    Node::Gate(op, edges) => self.operator(*op, edges)?,
+                    Node::Gate(op, edges) => self.operator(op, edges)?,
                 };
                 self.compiled[id.index()] = Some(function);
                 self.fresh.push(id);

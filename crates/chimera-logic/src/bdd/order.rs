@@ -62,7 +62,7 @@ fn depth_first(dag: &Dag, roots: &[Edge]) -> Vec<ConceptId> {
             continue;
         }
         match dag.node(id) {
-            Node::Leaf(concept) => order.push(*concept),
+            Node::Leaf(concept) => order.push(concept),
             Node::Gate(_, operands) => {
                 // Shallow operands first: an outer concept above an inner formula is one node more, below it a walk.
                 let mut below: Vec<_> = operands.iter().map(|edge| edge.node()).collect();

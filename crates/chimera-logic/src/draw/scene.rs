@@ -79,8 +79,8 @@ impl Scene {
             item_of[id.index()] = items.len();
             let edge = Edge::new(id, false);
             let (kind, text) = match dag.node(id) {
-                Node::Leaf(concept) => (Kind::Concept, label::printable(dag.vocabulary().name(*concept))),
-                Node::Gate(op, _) => (Kind::Gate(*op), formula(dag, &lengths, edge)),
+                Node::Leaf(concept) => (Kind::Concept, label::printable(dag.vocabulary().name(concept))),
+                Node::Gate(op, _) => (Kind::Gate(op), formula(dag, &lengths, edge)),
             };
             items.push(Item {
                 kind,
@@ -160,7 +160,7 @@ fn formula_lengths(dag: &Dag, cone: &[NodeId]) -> Vec<usize> {
     let mut lengths = vec![0_usize; dag.len()];
     for &id in cone {
         lengths[id.index()] = match dag.node(id) {
-            Node::Leaf(concept) => dag.vocabulary().name(*concept).chars().count() + 1,
+            Node::Leaf(concept) => dag.vocabulary().name(concept).chars().count() + 1,
             Node::Gate(_, operands) => operands
                 .iter()
                 .map(|edge| lengths[edge.node().index()].saturating_add(5))

@@ -44,11 +44,13 @@ impl Lint<'_> {
         let mut earlier = vec![Vec::new(); dag.vocabulary().len()];
         for &root in roots {
             let concepts = concepts_of(dag, root);
-            let mut related: Vec<Edge> = concepts.iter().flat_map(|&concept| earlier[concept].iter().copied()).collect();
+            let mut related: Vec<Edge> =
+                concepts.iter().flat_map(|&concept| earlier[concept].iter().copied()).collect();
             related.sort_unstable();
             related.dedup();
             let about = (0, "whether two rules clash, from");
-            let mut clash = |other: &Edge| self.signatures.never_both(*other, root) && self.impossible(&[*other, root], about);
+            let mut clash =
+                |other: &Edge| self.signatures.never_both(*other, root) && self.impossible(&[*other, root], about);
             if let Some(other) = related.into_iter().find(|other| clash(other)) {
                 return Some(vec![other, root]);
             }
@@ -59,43 +61,43 @@ impl Lint<'_> {
 }
 
 /// A smallest clash below the size of a known one, or that size if there is none; `None` if the search was given up.
-    fn smallest_clash(solving: &mut Solving, roots: &[Edge], known: usize) -> Option<Vec<Edge>> {
-        let mut corrections: Vec<Vec<usize>> = Vec::new();
-        let mut questions = QUESTIONS;
-        loop {
-            let candidate = smallest_hitting_set(&corrections, known)?;
-            let formulas: Vec<_> = candidate.iter().map(|&position| roots[position]).collect();
-            match solving.together(&formulas) {
-                Answer::Clash(_) => return Some(formulas),
-                Answer::Unknown => return None,
-                Answer::Together => corrections.push(correction(solving, roots, candidate, &mut questions)?),
-            }
+fn smallest_clash(solving: &mut Solving, roots: &[Edge], known: usize) -> Option<Vec<Edge>> {
+    let mut corrections: Vec<Vec<usize>> = Vec::new();
+    let mut questions = QUESTIONS;
+    loop {
+        let candidate = smallest_hitting_set(&corrections, known)?;
+        let formulas: Vec<_> = candidate.iter().map(|&position| roots[position]).collect();
+        match solving.together(&formulas) {
+            Answer::Clash(_) => return Some(formulas),
+            Answer::Unknown => return None,
+            Answer::Together => corrections.push(correction(solving, roots, candidate, &mut questions)?),
         }
     }
+}
 
-    /// Grows a set of rules that can hold together as far as it goes; what is left over is a correction set.
-    fn correction(solving: &mut Solving, roots: &[Edge], start: Vec<usize>, questions: &mut usize) -> Option<Vec<usize>> {
-        let mut inside = vec![false; roots.len()];
-        start.into_iter().for_each(|position| inside[position] = true);
-        let take_model = |inside: &mut [bool], solving: &Solving| {
-            inside.iter_mut().zip(roots).for_each(|(inside, &root)| *inside |= solving.holds(root));
-        };
-        take_model(&mut inside, solving);
-        for position in 0..roots.len() {
-            if inside[position] {
-                continue;
-            }
-            *questions = questions.checked_sub(1)?;
-            let grown = (0..roots.len()).filter(|&other| inside[other] || other == position);
-            let formulas: Vec<_> = grown.map(|other| roots[other]).collect();
-            match solving.together(&formulas) {
-                Answer::Together => take_model(&mut inside, solving),
-                Answer::Clash(_) => {}
-                Answer::Unknown => return None,
-            }
+/// Grows a set of rules that can hold together as far as it goes; what is left over is a correction set.
+fn correction(solving: &mut Solving, roots: &[Edge], start: Vec<usize>, questions: &mut usize) -> Option<Vec<usize>> {
+    let mut inside = vec![false; roots.len()];
+    start.into_iter().for_each(|position| inside[position] = true);
+    let take_model = |inside: &mut [bool], solving: &Solving| {
+        inside.iter_mut().zip(roots).for_each(|(inside, &root)| *inside |= solving.holds(root));
+    };
+    take_model(&mut inside, solving);
+    for position in 0..roots.len() {
+        if inside[position] {
+            continue;
         }
-        Some((0..roots.len()).filter(|&position| !inside[position]).collect())
+        *questions = questions.checked_sub(1)?;
+        let grown = (0..roots.len()).filter(|&other| inside[other] || other == position);
+        let formulas: Vec<_> = grown.map(|other| roots[other]).collect();
+        match solving.together(&formulas) {
+            Answer::Together => take_model(&mut inside, solving),
+            Answer::Clash(_) => {}
+            Answer::Unknown => return None,
+        }
     }
+    Some((0..roots.len()).filter(|&position| !inside[position]).collect())
+}
 
 /// A smallest set with a member of each given set, at most `limit` large; `None` if the search takes too long.
 fn smallest_hitting_set(sets: &[Vec<usize>], limit: usize) -> Option<Vec<usize>> {

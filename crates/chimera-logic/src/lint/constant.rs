@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Lint;
 use crate::dag::{Edge, NodeId};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::rules::Part;
 
 impl Lint<'_> {
     /// Reports rules and parts that are constant; returns the rules that are.
@@ -63,7 +64,7 @@ impl Lint<'_> {
         }
         let rule_set = self.rule_set;
         let rule = &rule_set.rules[index];
-        for (edge, formula) in rule_set.parts(rule) {
+        for &Part { edge, span } in rule_set.parts(rule) {
             let node = edge.node();
             let Some(&value) = values.get(&node) else { continue };
             let smaller = rule_set.dag.operands(node).iter().any(|operand| values.contains_key(&operand.node()));
@@ -71,8 +72,8 @@ impl Lint<'_> {
                 continue;
             }
             let value = if value != edge.is_negated() { "true" } else { "false" };
-            let message = format!("`{formula}` is always {value}");
-            let diagnostic = Diagnostic::new(Code::ConstantPart, formula.span, message)
+            let message = format!("`{}` is always {value}", rule_set.dag.text(edge));
+            let diagnostic = Diagnostic::new(Code::ConstantPart, span, message)
                 .hint("this part changes nothing; remove it or say what was meant");
             self.diagnostics.push(diagnostic);
         }

@@ -1,18 +1,19 @@
 //! What the data say about the rules: concepts that never change, implications that never apply, rules that training rows
 //! break, and gates whose truth table the data cannot fill.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::supply::{of_edge, supply};
+use super::supply::{Supply, of_edge, supply};
 use crate::bits::{TruthCounts, TruthTable};
 use crate::coverage::{GateCoverage, coverage};
-use crate::dag::{Dag, Edge, Node};
+use crate::dag::{Dag, Node, NodeId};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::rules::{Rule, RuleSet};
-use crate::syntax::{Formula, Op};
+use crate::rules::{Part, Rule, RuleSet};
+use crate::span::Span;
+use crate::syntax::Op;
 use crate::truth::Program;
 
-/// Adds the findings that come from the rows a model would be trained on; `rows` names them ("the 512 training rows").
+/// Adds the findings that come from the rows a model would be trained on; `rows` names them ("the 512 rows of `x.csv`").
 pub fn lint_data(rule_set: &RuleSet, labels: &TruthTable, rows: &str, diagnostics: &mut Diagnostics) {
     if labels.rows() == 0 || rule_set.rules.is_empty() {
         return;
@@ -36,9 +37,9 @@ impl DataLint<'_> {
     fn concepts(&self, diagnostics: &mut Diagnostics) {
         let mut seen = BTreeSet::new();
         for rule in &self.rule_set.rules {
-            for (edge, formula) in self.rule_set.parts(rule) {
+            for &Part { edge, span } in self.rule_set.parts(rule) {
                 let Node::Leaf(concept) = self.dag.node(edge.node()) else { continue };
-                if !seen.insert(*concept) {
+                if !seen.insert(concept) {
                     continue;
                 }
                 let what = match self.labels.counts(concept.index()) {
@@ -47,10 +48,10 @@ impl DataLint<'_> {
                     TruthCounts { fails: 0, .. } => "is always true",
                     _ => continue,
                 };
-                let name = self.dag.vocabulary().name(*concept);
+                let name = self.dag.vocabulary().name(concept);
                 let message = format!("concept `{name}` {what} in {}", self.rows);
                 diagnostics.push(
-                    Diagnostic::new(Code::ConstantConcept, formula.span, message)
+                    Diagnostic::new(Code::ConstantConcept, span, message)
                         .hint("nothing can be learnt about it; label more samples or leave it out"),
                 );
             }
@@ -58,23 +59,23 @@ impl DataLint<'_> {
     }
 
     fn antecedents(&self, diagnostics: &mut Diagnostics) {
-        let antecedents: Vec<(&Rule, Edge)> = self
+        let antecedent = |rule: &Rule| match self.dag.node(rule.root.node()) {
+            Node::Gate(Op::Implies, operands) if !rule.root.is_negated() => operands.first().copied(),
+            _ => None,
+        };
+        let rules: Vec<_> = self
             .rule_set
             .rules
             .iter()
-            .filter_map(|rule| match self.dag.node(rule.root.node()) {
-                Node::Gate(Op::Implies, operands) if !rule.root.is_negated() => Some((rule, *operands.first()?)),
-                _ => None,
-            })
+            .filter_map(|rule| Some((rule, antecedent(rule)?, self.rule_set.span(rule)?)))
             .collect();
-        let wanted: Vec<_> = antecedents.iter().map(|&(_, edge)| edge).collect();
+        let wanted: Vec<_> = rules.iter().map(|&(_, antecedent, _)| antecedent).collect();
         let truth = Program::compile(self.dag, &wanted).evaluate(self.labels);
-        for (column, (rule, _)) in antecedents.iter().enumerate() {
+        for (column, (rule, _, span)) in rules.into_iter().enumerate() {
             if truth.counts(column).holds == 0 {
                 let message = format!("the antecedent of `{}` is never true in {}", rule.name, self.rows);
-                diagnostics.push(Diagnostic::new(Code::Vacuous, rule.formula.span, message).hint(
-                    "the rule holds there without saying anything, and nothing shows what keeping it looks like",
-                ));
+                let hint = "the rule holds there without saying anything, and nothing shows what keeping it looks like";
+                diagnostics.push(Diagnostic::new(Code::Vacuous, span, message).hint(hint));
             }
         }
     }
@@ -82,18 +83,12 @@ impl DataLint<'_> {
     fn violations(&self, diagnostics: &mut Diagnostics) {
         let truth = Program::compile(self.dag, &self.rule_set.roots()).evaluate(self.labels);
         for (column, rule) in self.rule_set.rules.iter().enumerate() {
-            let TruthCounts { holds, fails, .. } = truth.counts(column);
-            if fails > 0 {
-                let message = format!(
-                    "rule `{}` is broken on {fails} of the {} rows that settle it, in {}",
-                    rule.name,
-                    holds + fails,
-                    self.rows
-                );
-                diagnostics.push(
-                    Diagnostic::new(Code::BrokenInTraining, rule.formula.span, message)
-                        .hint("wrong labels, or a rule with exceptions? `rules truth` lists the rows"),
-                );
+            let TruthCounts { fails, unknown, .. } = truth.counts(column);
+            if let (true, Some(span)) = (fails > 0, self.rule_set.span(rule)) {
+                let open = if unknown > 0 { format!(" ({unknown} of them leave it open)") } else { String::new() };
+                let message = format!("rule `{}` is broken by {fails} of {}{open}", rule.name, self.rows);
+                let hint = "wrong labels, or a rule with exceptions? `rules truth` lists the rows";
+                diagnostics.push(Diagnostic::new(Code::BrokenInTraining, span, message).hint(hint));
             }
         }
     }
@@ -101,61 +96,54 @@ impl DataLint<'_> {
     /// Rows of truth tables that no sample fills, told once a rule, and those that no chimera can fill either, once a gate.
     fn configurations(&self, diagnostics: &mut Diagnostics) {
         let gates = coverage(self.dag, &self.rule_set.roots(), self.labels);
+        let gate_of: BTreeMap<NodeId, &GateCoverage> = gates.iter().map(|gate| (gate.node, gate)).collect();
         let supplies = supply(self.dag, self.labels);
         let mut reported = BTreeSet::new();
         for rule in &self.rule_set.rules {
-            let parts = self.rule_set.parts(rule);
-            let mine: BTreeSet<_> = parts.iter().map(|(edge, _)| edge.node()).collect();
-            let mine: Vec<_> = gates.iter().filter(|gate| mine.contains(&gate.node)).collect();
-            let empty: u64 = mine.iter().map(|gate| gate.missing().unwrap_or(u64::MAX)).fold(0, u64::saturating_add);
-            if empty > 0 {
-                let all = mine.iter().map(|gate| 1_u64.checked_shl(gate.operands.len() as u32).unwrap_or(u64::MAX));
-                let all = all.fold(0, u64::saturating_add);
-                let message =
-                    format!("no row fills {empty} of the {all} truth table rows of `{}`, in {}", rule.name, self.rows);
-                diagnostics.push(Diagnostic::new(Code::EmptyConfigurations, rule.formula.span, message).hint(
-                    "chimeras fill them in training, unless another finding says not; `rules coverage` lists them",
-                ));
-            }
-            for gate in mine {
-                let lacking: Vec<Edge> = gate
-                    .operands
-                    .iter()
-                    .copied()
-                    .filter(|&edge| !of_edge(&supplies, edge).can_fail || !of_edge(&supplies, edge).can_hold)
-                    .collect();
-                if let (false, true) = (lacking.is_empty(), reported.insert(gate.node)) {
-                    self.report_no_chimera(gate, &lacking, &supplies, &parts, rule, diagnostics);
+            let mut parts: Vec<Part> = self.rule_set.parts(rule).to_vec();
+            parts.sort_by_key(|part| part.edge.node());
+            parts.dedup_by_key(|part| part.edge.node());
+            let own: Vec<_> =
+                parts.iter().filter_map(|part| Some((*gate_of.get(&part.edge.node())?, part.span))).collect();
+            self.report_empty(rule, &own, diagnostics);
+            for (gate, span) in own {
+                if reported.insert(gate.node) {
+                    self.report_no_chimera(gate, span, &supplies, diagnostics);
                 }
             }
         }
     }
 
-    fn report_no_chimera(
-        &self,
-        gate: &GateCoverage,
-        lacking: &[Edge],
-        supplies: &[super::Supply],
-        parts: &[(Edge, &Formula)],
-        rule: &Rule,
-        diagnostics: &mut Diagnostics,
-    ) {
-        let span =
-            parts.iter().find(|(edge, _)| edge.node() == gate.node).map_or(rule.formula.span, |(_, part)| part.span);
-        let operand = lacking[0];
-        let supply = of_edge(supplies, operand);
-        let value = match (supply.can_hold, supply.can_fail) {
-            (true, false) => "false",
-            (false, true) => "true",
-            _ => "known",
+    fn report_empty(&self, rule: &Rule, gates: &[(&GateCoverage, Span)], diagnostics: &mut Diagnostics) {
+        // Counts beyond 64 bits are as good as endless.
+        let sum = |counts: &mut dyn Iterator<Item = Option<u64>>| {
+            counts.map(|count| count.unwrap_or(u64::MAX)).fold(0, u64::saturating_add)
         };
-        let text = self.dag.text(operand);
-        let more =
-            if lacking.len() > 1 { format!(" (and {} more operands)", lacking.len() - 1) } else { String::new() };
-        let message = format!("no chimera can make `{text}`{more} {value} here: no row of {} does", self.rows);
-        diagnostics.push(
-            Diagnostic::new(Code::NoChimera, span, message)
-                .hint("the gate will never see that case; label samples that have it, or change the rule"),
-        );
+        let empty = sum(&mut gates.iter().map(|(gate, _)| gate.missing()));
+        let all = sum(&mut gates.iter().map(|(gate, _)| 1_u64.checked_shl(gate.operands.len() as u32)));
+        if let (true, Some(span)) = (empty > 0, self.rule_set.span(rule)) {
+            let verb = if empty == 1 { "does" } else { "do" };
+            let message =
+                format!("{empty} of the {all} truth table rows of `{}` {verb} not occur in {}", rule.name, self.rows);
+            let hint =
+                "chimeras fill them in training, unless a finding says that none can; `rules coverage` lists them";
+            diagnostics.push(Diagnostic::new(Code::EmptyConfigurations, span, message).hint(hint));
+        }
+    }
+
+    fn report_no_chimera(&self, gate: &GateCoverage, span: Span, supplies: &[Supply], diagnostics: &mut Diagnostics) {
+        for &operand in &gate.operands {
+            let supply = of_edge(supplies, operand);
+            let value = match (supply.can_hold, supply.can_fail) {
+                (true, true) => continue,
+                (true, false) => "false",
+                (false, true) => "true",
+                (false, false) => "known",
+            };
+            let text = self.dag.text(operand);
+            let message = format!("no chimera can make `{text}` {value} here: it never is in {}", self.rows);
+            let hint = "the gate will not see that case in training; label samples that have it, or change the rule";
+            diagnostics.push(Diagnostic::new(Code::NoChimera, span, message).hint(hint));
+        }
     }
 }

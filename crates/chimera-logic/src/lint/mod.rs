@@ -9,25 +9,26 @@ mod simulate;
 mod supply;
 mod witness;
 
-use crate::bdd::{Diagram, Diagrams, Limits, TooLarge};
 use self::simulate::Signatures;
+use crate::bdd::{Diagram, Diagrams, Limits, TooLarge};
 use crate::dag::Edge;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::rules::{Rule, RuleSet};
 use crate::sat::{Answer, Solving};
+use crate::span::Span;
 
 pub use data::lint_data;
 pub use supply::{Supply, supply};
 
-/// Adds the findings that need no data.
+/// Adds the findings that need no data. Findings have places, so rules that were never text are not looked at: print them with
+/// [`format_rules`](crate::printer::format_rules) and load that.
 pub fn lint(rule_set: &RuleSet, diagnostics: &mut Diagnostics) {
-    if rule_set.rules.is_empty() {
-        return;
-    }
+    let Some(spans) = spans(rule_set) else { return };
     let roots = rule_set.roots();
     let mut lint = Lint {
         rule_set,
         roots: &roots,
+        spans,
         signatures: Signatures::new(&rule_set.dag, &roots),
         diagrams: Diagrams::new(&rule_set.dag, &roots, LIMITS),
         undecided: Vec::new(),
@@ -39,6 +40,11 @@ pub fn lint(rule_set: &RuleSet, diagnostics: &mut Diagnostics) {
     lint.report_undecided();
 }
 
+/// Where the rules stand; `None` if there are none or one of them was never text.
+fn spans(rule_set: &RuleSet) -> Option<Vec<Span>> {
+    rule_set.rules.iter().map(|rule| rule_set.span(rule)).collect::<Option<Vec<_>>>().filter(|spans| !spans.is_empty())
+}
+
 /// Lint asks about many formulas, most of them small; what needs a larger diagram is left to the solver.
 const LIMITS: Limits = Limits { call: 1 << 12, total: 1 << 20 };
 
@@ -47,6 +53,8 @@ const LIMITS: Limits = Limits { call: 1 << 12, total: 1 << 20 };
 struct Lint<'a> {
     rule_set: &'a RuleSet,
     roots: &'a [Edge],
+    /// Where each rule stands.
+    spans: Vec<Span>,
     signatures: Signatures,
     diagrams: Diagrams<'a>,
     /// Rules of which something could not be found out, with what.
@@ -80,7 +88,7 @@ impl Lint<'_> {
 
     /// A finding about a rule as a whole.
     fn about(&self, index: usize, code: Code, message: String) -> Diagnostic {
-        Diagnostic::new(code, self.rule(index).formula.span, message)
+        Diagnostic::new(code, self.spans[index], message)
     }
 
     /// `a`, `b` and `c`, at most ten of them.
@@ -101,7 +109,7 @@ impl Lint<'_> {
     fn noted(&self, mut diagnostic: Diagnostic, indices: &[usize], text: &str) -> Diagnostic {
         const SHOWN: usize = 5;
         for &index in indices.iter().take(SHOWN) {
-            diagnostic = diagnostic.note(self.rule(index).formula.span, format!("{text} `{}`", self.rule(index).name));
+            diagnostic = diagnostic.note(self.spans[index], format!("{text} `{}`", self.rule(index).name));
         }
         diagnostic
     }

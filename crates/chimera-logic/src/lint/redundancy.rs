@@ -75,7 +75,7 @@ impl Lint<'_> {
             // From rules that clash anything follows, so nothing is said of consequences.
             Answer::Clash(core) => self.report_conflict(rules, &mut solving, core),
             Answer::Unknown => {
-                self.undecided.extend(rules.first().map(|&index| (index, "whether all rules can hold together, from")))
+                self.undecided.extend(rules.first().map(|&index| (index, "whether the rules can hold together, from")));
             }
             Answer::Together => {
                 let dag = &self.rule_set.dag;

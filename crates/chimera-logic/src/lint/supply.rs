@@ -39,7 +39,7 @@ pub fn supply(dag: &Dag, labels: &TruthTable) -> Vec<Supply> {
             }
             Node::Gate(op, operands) => {
                 let operands: Vec<_> = operands.iter().map(|&edge| supplies[edge.node().index()].of(edge)).collect();
-                of_gate(*op, &operands)
+                of_gate(op, &operands)
             }
         };
         supplies.push(supply);

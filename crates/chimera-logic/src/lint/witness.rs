@@ -36,7 +36,16 @@ impl<'a> Search<'a> {
         for (rule, concepts) in concepts.iter().enumerate() {
             concepts.iter().for_each(|&concept| rules[concept].push(rule));
         }
-        Self { dag, roots, concepts, rules, values: model.clone(), model, frozen: vec![false; count], broken: Vec::new() }
+        Self {
+            dag,
+            roots,
+            concepts,
+            rules,
+            values: model.clone(),
+            model,
+            frozen: vec![false; count],
+            broken: Vec::new(),
+        }
     }
 
     /// Whether an assignment was found that breaks this rule alone. `false` proves nothing.

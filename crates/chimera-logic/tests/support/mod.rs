@@ -94,7 +94,7 @@ pub(crate) fn edge_truth(dag: &Dag, edge: Edge, label: &dyn Fn(usize) -> Option<
         Node::Leaf(concept) => label(concept.index()),
         Node::Gate(op, operands) => {
             let operands: Vec<_> = operands.iter().map(|&operand| edge_truth(dag, operand, label)).collect();
-            kleene(*op, &operands)
+            kleene(op, &operands)
         }
     };
     node.map(|value| value != edge.is_negated())

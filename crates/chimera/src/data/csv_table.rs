@@ -36,6 +36,7 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8) -> Result<LabelTable>
     let mut concept_of = vec![None; header.width];
     header.positions.iter().enumerate().for_each(|(concept, &position)| concept_of[position] = Some(concept));
     let (mut ids, mut columns, mut rows) = (SampleIds::default(), LabelColumns::new(header.concepts.len()), 0);
+    let mut splits = header.split.map(|_| Vec::new());
     loop {
         match records.next().map_err(|cause| Error::read(path, cause))? {
             Next::Record(record) if record.len() != header.width => {
@@ -43,6 +44,9 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8) -> Result<LabelTable>
                 problems.add(record.line, message, None);
             }
             Next::Record(record) => {
+                if let (Some(splits), Some(position)) = (&mut splits, header.split) {
+                    splits.extend(record.cells().nth(position).map(|text| text.trim().to_owned()));
+                }
                 read_row(record, &header, &concept_of, &mut ids, &mut columns, &mut problems);
                 rows += 1;
             }
@@ -57,7 +61,7 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8) -> Result<LabelTable>
     }
     problems.into_result()?;
     let (ids, labels) = (ids.into_vec(), columns.into_table(rows));
-    Ok(LabelTable { ids, labels, concepts: header.concepts, path: path.to_owned() })
+    Ok(LabelTable { ids, labels, splits, concepts: header.concepts, path: path.to_owned() })
 }
 
 fn read_row(

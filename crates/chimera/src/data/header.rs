@@ -8,14 +8,19 @@ use crate::data::problem::TableProblems;
 /// The column that names the sample.
 const ID: &str = "id";
 
+/// The column that says what a sample is for.
+const SPLIT: &str = "split";
+
 /// Columns that are no concepts and are not read here.
-const RESERVED: [&str; 4] = ["media", "split", "group", "oov_ancestors"];
+const RESERVED: [&str; 3] = ["media", "group", "oov_ancestors"];
 
 /// Where the id and the concepts are among the columns of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
     /// Position of the id column.
     pub(super) id: usize,
+    /// Position of the split column, if there is one.
+    pub(super) split: Option<usize>,
     /// Position of each concept's column, ascending.
     pub(super) positions: Vec<usize>,
     /// Names of the concepts in the same order.
@@ -33,7 +38,7 @@ impl Header {
         problems: &mut TableProblems,
     ) -> Self {
         let names: Vec<&str> = names.into_iter().map(str::trim).collect();
-        let mut header = Self { id: 0, positions: Vec::new(), concepts: Vec::new(), width: names.len() };
+        let mut header = Self { id: 0, split: None, positions: Vec::new(), concepts: Vec::new(), width: names.len() };
         let mut first_position = HashMap::new();
         for (position, &name) in names.iter().enumerate() {
             let number = position + 1;
@@ -51,6 +56,8 @@ impl Header {
                 problems.add(place, message, hint);
             } else if name == ID {
                 header.id = position;
+            } else if name == SPLIT {
+                header.split = Some(position);
             } else if !RESERVED.contains(&name) {
                 header.positions.push(position);
                 header.concepts.push(name.to_owned());
@@ -116,7 +123,7 @@ mod tests {
         let header = Header::from_names(names, 1, &mut problems);
         assert_eq!(problems.total(), 0);
         let concepts = vec!["red".to_owned(), "blue sphere".to_owned()];
-        assert_eq!(header, Header { id: 2, positions: vec![0, 4], concepts, width: 7 });
+        assert_eq!(header, Header { id: 2, split: Some(3), positions: vec![0, 4], concepts, width: 7 });
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::error::Result;
 /// Rows decoded at a time; a multiple of 64, so that words line up.
 const BATCH: usize = 8192;
 
-/// Reads a table; columns that are neither the id nor a concept are not decoded.
+/// Reads a table; columns that are neither the id, the split nor a concept are not decoded.
 pub(super) fn read(path: &Path, file: File) -> Result<LabelTable> {
     let builder = parquet_file::open(path, file)?;
     let promised: i64 = builder.metadata().row_groups().iter().map(RowGroupMetaData::num_rows).sum();
@@ -36,17 +36,25 @@ pub(super) fn read(path: &Path, file: File) -> Result<LabelTable> {
     check_types(&header, builder.schema(), &mut problems);
     let mut problems = problems.stop_here()?;
 
-    let wanted = header.positions.iter().copied().chain([header.id]);
-    let projection = ProjectionMask::roots(builder.parquet_schema(), wanted);
-    // The projection keeps the order of the file: the id stands between the concepts before and after it.
-    let id_index = header.positions.partition_point(|&position| position < header.id);
+    let mut wanted: Vec<usize> = header.positions.iter().copied().chain([header.id]).chain(header.split).collect();
+    wanted.sort_unstable();
+    // The projection keeps the order of the file: columns that are left out close up.
+    let place = |position: usize| wanted.partition_point(|&other| other < position);
+    let projection = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
     let builder = builder.with_projection(projection).with_batch_size(BATCH);
     let mut reader = guarded(path, || builder.build())?;
     let (mut ids, mut columns, mut rows) = (SampleIds::default(), LabelColumns::new(header.concepts.len()), 0);
+    let mut splits = header.split.map(|_| Vec::new());
     while let Some(batch) = guarded(path, || reader.next().transpose())? {
-        read_ids(batch.column(id_index), rows, &mut ids, &mut problems);
+        read_ids(batch.column(place(header.id)), rows, &mut ids, &mut problems);
+        if let (Some(splits), Some(position)) = (&mut splits, header.split) {
+            let texts = batch.column(place(position)).as_string_opt::<i32>().into_iter().flatten();
+            splits.extend(texts.map(|text| text.unwrap_or_default().trim().to_owned()));
+            // A column of nulls alone has no text at all.
+            splits.resize(rows + batch.num_rows(), String::new());
+        }
         for (concept, &position) in header.positions.iter().enumerate() {
-            let array = batch.column(concept + usize::from(position > header.id));
+            let array = batch.column(place(position));
             let labels = labels_of(array, |row, text| {
                 let message = || format!("expected {}, got `{}`", cell::ALLOWED, cell::shown(&text.to_string()));
                 let column = (position, header.concepts[concept].as_str());
@@ -64,7 +72,7 @@ pub(super) fn read(path: &Path, file: File) -> Result<LabelTable> {
         return Err(damaged(path, &format!("expected {promised} rows, got {rows}")));
     }
     let (ids, labels) = (ids.into_vec(), columns.into_table(rows));
-    Ok(LabelTable { ids, labels, concepts: header.concepts, path: path.to_owned() })
+    Ok(LabelTable { ids, labels, splits, concepts: header.concepts, path: path.to_owned() })
 }
 
 /// Finds the columns whose type is wrong, before any row is read.
@@ -78,6 +86,9 @@ fn check_types(header: &Header, schema: &Schema, problems: &mut TableProblems) {
         }
     };
     expect(header.id, |data_type| *data_type == DataType::Utf8 || data_type.is_integer(), "strings or integers", None);
+    if let Some(position) = header.split {
+        expect(position, |data_type| matches!(data_type, DataType::Utf8 | DataType::Null), "strings", None);
+    }
     for &position in &header.positions {
         expect(position, is_label_type, LABEL_TYPES, Some(cell::HINT));
     }

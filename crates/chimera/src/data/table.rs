@@ -13,6 +13,9 @@ use chimera_logic::vocabulary::Vocabulary;
 use crate::data::{csv_table, parquet_table};
 use crate::error::{Error, Result};
 
+/// The split of samples to train on.
+const TRAIN: &str = "train";
+
 /// The labels of samples.
 #[derive(Clone, Debug)]
 pub struct LabelTable {
@@ -20,6 +23,8 @@ pub struct LabelTable {
     pub ids: Vec<String>,
     /// Three-valued labels: a row a sample, a column a concept.
     pub labels: TruthTable,
+    /// What each sample is for, as written in the column `split`; `None` without that column.
+    pub splits: Option<Vec<String>>,
     /// The concepts in the order of their columns.
     pub concepts: Vec<String>,
     /// The file as the caller named it.
@@ -49,6 +54,13 @@ impl LabelTable {
             }
         };
         read(path, File::open(path).map_err(|cause| Error::read(path, cause))?)
+    }
+
+    /// The rows that a model would be trained on, by number: those of split `train`, or all where there are no splits.
+    #[must_use]
+    pub fn training_rows(&self) -> Vec<usize> {
+        let trains = |row: &usize| self.splits.as_ref().is_none_or(|splits| splits[*row] == TRAIN);
+        (0..self.ids.len()).filter(trains).collect()
     }
 
     /// The concepts as a closed vocabulary: a concept's number is its column in `labels`.
