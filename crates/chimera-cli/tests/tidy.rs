@@ -51,3 +51,18 @@ fn the_language_page_lists_every_code() {
         assert!(page.contains(&row), "docs/rules.md lacks the row: {row}");
     }
 }
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let blocks: Vec<&str> = readme.split("```text\n$ chimera ").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 3);
+    for block in blocks {
+        let (words, shown) = block.split_once('\n').unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_chimera"));
+        let output = command.args(words.split_whitespace()).current_dir(root()).output().unwrap();
+        assert_eq!(shown, String::from_utf8(output.stdout).unwrap(), "README.md is out of date: chimera {words}");
+    }
+    let rules = fs::read_to_string(root().join("docs/examples/nursery.rules")).unwrap();
+    assert!(readme.contains(&format!("```text\n{rules}```")), "README.md shows another rule file");
+}

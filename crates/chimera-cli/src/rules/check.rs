@@ -63,7 +63,7 @@ fn write_summary(
     let rule_set = &loaded.rule_set;
     let Sharing { rules, concepts, gates, gates_unshared, levels, .. } = rule_set.sharing();
     let out = console.results();
-    if let (Some(table), Some(counts)) = (table, counts) {
+    if let (Some(table), Some(counts), true) = (table, counts, rules > 0) {
         let mut lines = Table::new(&[
             ("rule", Align::Left),
             ("family", Align::Left),
