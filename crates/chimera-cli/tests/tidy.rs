@@ -55,7 +55,8 @@ fn the_language_page_lists_every_code() {
 #[test]
 fn the_readme_shows_what_is_printed() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let blocks: Vec<&str> = readme.split("```text\n$ chimera ").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let blocks: Vec<&str> =
+        readme.split("```text\n$ chimera ").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert_eq!(blocks.len(), 3);
     for block in blocks {
         let (words, shown) = block.split_once('\n').unwrap();
