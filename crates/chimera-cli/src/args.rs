@@ -7,9 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 /// Logical anomaly detection: rules over visual concepts, checked exactly.
 #[derive(Debug, Parser)]
 #[command(name = "chimera", version, max_term_width = 110, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done, 1 findings (errors in rules, failed checks), 2 could not run.\n\
+#[command(
+    after_help = "Exit codes: 0 done, 1 findings (`rules check` found errors, `fmt --check` a difference), 2 could not run.\n\
     Results go to standard output or to -o, words to standard error.\n\n\
-    Start with `chimera demo`, then `chimera rules check my.rules --data labels.csv`.")]
+    Start with `chimera demo`, then `chimera rules check my.rules --data labels.csv`."
+)]
 pub(crate) struct Arguments {
     /// Say nothing but results and errors.
     #[arg(short, long, global = true)]
@@ -105,7 +107,7 @@ pub(crate) struct ShowArguments {
     #[arg(value_name = "RULE")]
     pub(crate) names: Vec<String>,
     /// Probabilities of concepts, such as `a=0.9,b=0.3`; others are 0.5. Adds to each rule its probability (exact, and as if
-    /// operands were independent), its most probable world and its cheapest repair.
+    /// operands were independent), its most probable world and its cheapest repair, with the log-odds that it overrules as cost.
     #[arg(long = "p", value_name = "CONCEPT=P,...")]
     pub(crate) probabilities: Option<String>,
     /// Print JSON.
@@ -139,8 +141,7 @@ pub(crate) enum DrawDirection {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  chimera rules graph my.rules -o rules.svg\n  chimera rules graph my.rules baby_watched \
-    -o one.svg\n  chimera rules graph my.rules --p obj:baby=0.9,obj:adult=0.2 -o lit.svg   # nodes coloured by \
-    probability\n  chimera rules graph my.rules --format dot | dot -Tpdf > rules.pdf"
+    -o one.svg\n  chimera rules graph my.rules --p obj:baby=0.9,obj:adult=0.2 -o lit.svg\n  chimera rules graph my.rules --format dot | dot -Tpdf > rules.pdf"
 )]
 pub(crate) struct GraphArguments {
     #[command(flatten)]
@@ -200,17 +201,17 @@ pub(crate) enum TableFormat {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  chimera rules coverage my.rules --data labels.csv\n  \
     chimera rules coverage my.rules --data labels.csv --format csv -o coverage.csv\n\n\
-    Operands are listed in the order in which the gate takes them, negation applied; rows on which an operand is\n\
-    unknown are counted apart. Gates with more than 10 operands list only configurations that occur.")]
+    Operands are listed in the order in which the gate takes them, negation applied; rows on which an operand is unknown are \
+    counted apart. Gates with more than 10 operands list only configurations that occur.")]
 pub(crate) struct CoverageArguments {
     #[command(flatten)]
     pub(crate) rules: RulesInput,
     /// Label table (.csv, .tsv or .parquet) with `id` and one column a concept.
     #[arg(long, value_name = "TABLE")]
     pub(crate) data: PathBuf,
-    /// How to print it.
-    #[arg(long, value_enum, default_value = "table")]
-    pub(crate) format: TableFormat,
+    /// How to print it; by default what the name of the file says, else a table.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<TableFormat>,
     /// Short for `--format json`.
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,

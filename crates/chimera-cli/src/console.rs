@@ -1,9 +1,13 @@
 //! Everything that is printed passes here: results to standard output, words to standard error, both alive when a pipe closes.
 
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+#![expect(clippy::disallowed_methods, reason = "this is the console, and the terminal's conventions are its business")]
 
-use anyhow::Context;
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
 use chimera_logic::render::Palette;
+use serde::Serialize;
 
 /// The two streams of the program.
 pub(crate) struct Console {
@@ -19,6 +23,34 @@ impl Console {
     /// Where results go.
     pub(crate) fn results(&mut self) -> &mut dyn Write {
         &mut self.results
+    }
+
+    /// Writes a result where `-o` says: a file that is whole or not there, or standard output for nothing, `-` and
+    /// `/dev/stdout`. A file that the command reads is never written over.
+    pub(crate) fn write_out(
+        &mut self,
+        out: Option<&Path>,
+        inputs: &[&Path],
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        let Some(path) = out.filter(|path| !["-", "/dev/stdout"].map(Path::new).contains(path)) else {
+            return write(&mut self.results).context("cannot write to standard output");
+        };
+        let real = |path: &Path| path.canonicalize().ok();
+        if let Some(input) = inputs.iter().find(|input| real(path).is_some() && real(input) == real(path)) {
+            bail!(
+                "`{}` is what the command reads; it is left as it is\nhint: give another file to `-o`",
+                input.display()
+            );
+        }
+        Ok(chimera::file::write_atomic(path, write)?)
+    }
+
+    /// Writes a value as JSON and ends the line.
+    pub(crate) fn write_json(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
+        // As an error of the stream, so that a closed pipe can be told.
+        serde_json::to_writer_pretty(&mut self.results, value).map_err(io::Error::from)?;
+        Ok(writeln!(self.results)?)
     }
 
     /// Whether `-q` asked for results alone.
@@ -71,6 +103,14 @@ pub(crate) fn words_palette() -> Palette {
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
     error.chain().filter_map(|cause| cause.downcast_ref()).any(closed)
+}
+
+/// The error of the stream behind a CSV writer, not wrapped, so that a closed pipe can be told.
+pub(crate) fn csv_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
 }
 
 /// On Ctrl-C: remove unfinished files, then go.

@@ -35,10 +35,14 @@ fn main() -> ExitCode {
         Command::Rules(command) => rules::run(&command, &mut console),
         Command::Demo(arguments) => demo::run(&arguments, &mut console),
     };
-    match outcome.and_then(|outcome| console.finish().map(|()| outcome)) {
+    // Whoever reads us may have seen enough (`chimera ... | head`): that is no failure, and changes no outcome.
+    let flushed = match console.finish() {
+        Err(error) if !console::is_closed_pipe(&error) => Err(error),
+        _ => Ok(()),
+    };
+    match outcome.and_then(|outcome| flushed.map(|()| outcome)) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
-        // Whoever reads us has seen enough (`chimera ... | head`).
         Err(error) if console::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             console.error(&error);

@@ -97,7 +97,7 @@ fn graph_draws_svg_and_dot() {
     assert!(dot.starts_with("digraph") && dot.contains("alone") && !dot.contains("watched"), "{dot}");
     let ran = sandbox.run("rules graph my.rules -o all.png");
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("use `.svg` or `.dot`"), "{}", ran.err);
+    assert!(ran.err.contains("ends in `.svg` or `.dot` or `.gv`"), "{}", ran.err);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn coverage_in_three_shapes() {
     let csv = sandbox.run("rules coverage my.rules --data labels.csv --format csv");
     // obj:adult & rel:adult-watch-baby on v1 (1,1), v2 (1,0), v3 (0,0); v4 is unknown.
     let rows: Vec<_> = csv.out.lines().filter(|line| line.starts_with("g3,")).collect();
-    let counts: Vec<_> = rows.iter().map(|row| row.rsplit(',').take(3).collect::<Vec<_>>()).collect();
+    let counts: Vec<_> = rows.iter().map(|row| row.rsplit(',').skip(1).take(3).collect::<Vec<_>>()).collect();
     assert_eq!(counts, [["1", "0", "00"], ["0", "0", "01"], ["1", "0", "10"], ["1", "1", "11"]], "{}", csv.out);
     let json: serde_json::Value =
         serde_json::from_str(&sandbox.run("rules coverage my.rules --data labels.csv --json").out).unwrap();
@@ -228,16 +228,68 @@ fn includes_are_found_beside_their_file() {
     assert!(circular.out.contains("E042") && circular.out.contains("parts/b.rules:2:9"), "{}", circular.out);
     sandbox.write("parts/b.rules", "include \"gone.rules\"\n");
     let gone = sandbox.run("rules check main.rules");
-    assert!(gone.out.contains("E041") && gone.out.contains("No such file"), "{}", gone.out);
+    assert!(gone.out.contains("E041") && gone.out.contains("no such file or folder"), "{}", gone.out);
 }
 
 #[test]
 fn rules_come_from_standard_input_too() {
     let sandbox = Sandbox::new();
-    let mut child = sandbox.command("rules fmt -").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"r:a\nr:  a->b\n").unwrap();
-    let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!(ran.code, 2, "the first line has no colon");
+    let given = |text: &str| {
+        let mut command = sandbox.command("rules fmt -");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        Ran::from(child.wait_with_output().unwrap())
+    };
+    let ran = given("r:  a->b\n");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "r: a => b\n"));
+    let ran = given("r:a\n");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("standard input:1:4"), "{}", ran.err);
+    sandbox.write("dash.rules", "include \"-\"\n");
+    assert!(sandbox.run("rules check dash.rules").out.contains("E041"), "only the command itself reads standard input");
+}
+
+#[test]
+fn what_a_command_reads_is_never_written_over() {
+    let sandbox = sandbox();
+    for out in ["labels.csv", "./labels.csv"] {
+        let ran = sandbox.run(&format!("rules truth my.rules --data labels.csv -o {out}"));
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains("is what the command reads"), "{}", ran.err);
+    }
+    assert_eq!(sandbox.read("labels.csv"), LABELS);
+    for (words, expected) in [
+        ("rules truth my.rules --data labels.csv -o t.parquet", "would not hold what its ending says"),
+        ("rules coverage my.rules --data labels.csv -o c.svg", "would not hold what its ending says"),
+    ] {
+        let ran = sandbox.run(words);
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains(expected), "{}", ran.err);
+    }
+    assert_eq!(sandbox.run("rules coverage my.rules --data labels.csv -o c.json").code, 0);
+    assert!(sandbox.read("c.json").starts_with('['));
+    sandbox.write("id.rules", "id: obj:baby => obj:adult\n");
+    assert!(sandbox.run("rules truth id.rules --data labels.csv").err.contains("a rule is named `id`"));
+}
+
+#[test]
+fn an_interrupt_leaves_nothing_half_written() {
+    let sandbox = Sandbox::new();
+    let concepts: Vec<_> = (0..40).map(|concept| format!("c{concept}")).collect();
+    let rules: String = (0..400).map(|rule| format!("r{rule}: c{} => c{}\n", rule % 40, rule % 39)).collect();
+    let rows: String = (0..60_000).map(|row| format!("s{row}{}\n", ",1".repeat(40))).collect();
+    sandbox.write("many.rules", rules);
+    sandbox.write("many.csv", format!("id,{}\n{rows}", concepts.join(",")));
+    let before = sandbox.files();
+    let mut child = sandbox.command("rules truth many.rules --data many.csv -o truth.csv -q").spawn().unwrap();
+    // The temporary file shows that writing has begun.
+    while sandbox.files() == before && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(sandbox.files(), before);
 }
 
 #[test]
@@ -282,7 +334,7 @@ fn the_demo_tells_its_story_twice() {
     for _ in 0..2 {
         let ran = sandbox.run("demo");
         assert_eq!(ran.code, 0, "{}", ran.err);
-        assert!(ran.out.contains("$ chimera rules check"), "{}", ran.out);
+        assert!(ran.err.contains("$ chimera rules check"), "{}", ran.err);
     }
     let truth = sandbox.read("chimera-demo/truth.csv");
     assert!(truth.lines().any(|line| line == "cam-0042,0,1,1,1,1,1,1"), "{truth}");

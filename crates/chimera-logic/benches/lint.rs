@@ -25,7 +25,9 @@ fn main() {
     let labels = random_labels(&mut rng, ROWS, CONCEPTS, 0.0);
     let random = random_rules(&mut rng, RULES, CONCEPTS, 4, 3);
     let mined = mined_rules(&mut rng);
-    for (what, text) in [("random, depth 4", &random), ("mined implications", &mined)] {
+    let hub: String =
+        (0..RULES).map(|rule| format!("r{rule}: c0 & c{} => c{}\n", 1 + rule % 19, 20 + rule % 280)).collect();
+    for (what, text) in [("random, depth 4", &random), ("mined implications", &mined), ("one antecedent", &hub)] {
         let rule_set = load_closed(text, CONCEPTS).rule_set;
         let program = Program::compile(&rule_set.dag, &rule_set.roots());
         let truth = best_of(5, || drop(black_box(program.evaluate(&labels))));
@@ -65,7 +67,7 @@ fn mined_rules(rng: &mut fastrand::Rng) -> String {
 
 fn findings(rule_set: &RuleSet) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
-    lint(rule_set, &mut diagnostics);
+    lint(rule_set, &mut diagnostics).expect("the rules are text");
     diagnostics
 }
 

@@ -74,12 +74,9 @@ pub struct Attributes {
     pub confidence: Option<f64>,
 }
 
-// Numbers come from the parser, which lets no NaN through.
-impl Eq for Attributes {}
-
 /// Why an attribute cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum AttributeError {
+pub enum AttributeError {
     /// There is no attribute of this name.
     Unknown,
     /// It has been set before.
@@ -92,8 +89,8 @@ impl Attributes {
     /// The attribute names in the order in which they are printed.
     pub const NAMES: [&'static str; 6] = ["severity", "weight", "tau", "family", "support", "confidence"];
 
-    /// Sets one attribute from its text.
-    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), AttributeError> {
+    /// Sets one attribute from its text, checked as in a rule file.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), AttributeError> {
         match name {
             "severity" => fill(&mut self.severity, word(value)),
             "weight" => fill(&mut self.weight, number(value, |x| x > 0.0, "a number above 0")),

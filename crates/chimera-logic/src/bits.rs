@@ -117,14 +117,16 @@ pub struct TruthTable {
 impl TruthTable {
     /// A table in which everything is known.
     #[must_use]
-    pub fn complete(value: BitTable) -> Self {
+    pub fn complete(mut value: BitTable) -> Self {
+        value.clear_tails();
         Self { value, known: None }
     }
 
     /// A table with unknown cells; a value where nothing is known is ignored. Where all is known, nothing more is stored.
     #[must_use]
-    pub fn partial(mut value: BitTable, known: BitTable) -> Self {
+    pub fn partial(mut value: BitTable, mut known: BitTable) -> Self {
         assert_eq!((value.rows, value.columns), (known.rows, known.columns), "value and known differ in shape");
+        known.clear_tails();
         value.words.iter_mut().zip(&known.words).for_each(|(value, known)| *value &= known);
         let complete = (0..known.columns).all(|column| known.count_ones(column) == known.rows as u64);
         Self { value, known: (!complete).then_some(known) }

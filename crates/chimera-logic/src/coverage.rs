@@ -11,8 +11,8 @@ use crate::truth::{Program, hard_op};
 /// Gates with at most this many operands list all their configurations; wider ones only those that occur.
 pub const LISTED_ARITY: usize = 10;
 
-/// Rows whose nodes are held at a time.
-const CHUNK: usize = 64 * 1024;
+/// Bytes of node truths held at a time.
+const CHUNK_BYTES: usize = 32 << 20;
 
 /// How often each configuration of a gate's operands occurs, among the rows on which every operand is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +83,10 @@ fn values_of(code: usize, arity: usize) -> Vec<bool> {
 }
 
 /// Counts the configurations of every gate that the given roots need.
+///
+/// # Panics
+///
+/// If the table has fewer columns than the vocabulary has concepts.
 #[must_use]
 pub fn coverage(dag: &Dag, roots: &[Edge], labels: &TruthTable) -> Vec<GateCoverage> {
     let cone = dag.cone(roots);
@@ -103,8 +107,9 @@ pub fn coverage(dag: &Dag, roots: &[Edge], labels: &TruthTable) -> Vec<GateCover
         })
         .collect();
     let program = Program::compile(dag, &nodes);
-    for start in (0..labels.rows()).step_by(CHUNK) {
-        let rows = start..(start + CHUNK).min(labels.rows());
+    let chunk = (CHUNK_BYTES / 8 / nodes.len().max(1)).clamp(1, 1024) * 64;
+    for start in (0..labels.rows()).step_by(chunk) {
+        let rows = start..(start + chunk).min(labels.rows());
         let truth = program.evaluate_rows(labels, rows);
         for gate in &mut gates {
             gate.add(&truth, &column_of);

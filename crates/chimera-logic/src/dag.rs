@@ -9,6 +9,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
+use crate::parser::{MAX_DEPTH, MAX_OPERANDS};
 use crate::printer::{self, Expression, Shape};
 use crate::syntax::Op;
 use crate::vocabulary::{ConceptId, Vocabulary};
@@ -93,6 +94,12 @@ pub enum GateError {
     /// IMPLIES takes exactly two operands.
     #[error("IMPLIES takes 2 operands, got {0}")]
     ImpliesArity(usize),
+    /// More operands than a gate may have.
+    #[error("a gate has at most {MAX_OPERANDS} operands, got {0}")]
+    TooWide(usize),
+    /// More levels than a formula may have.
+    #[error("a formula has at most {MAX_DEPTH} levels")]
+    TooDeep,
     /// The operators of the paper are constants without operands, and IFF already with one.
     #[error("{op} needs at least 2 operands, got {arity}", op = .op.name())]
     TooFew {
@@ -145,10 +152,14 @@ impl Dag {
             2 => {}
             arity if op == Op::Implies => return Err(GateError::ImpliesArity(arity)),
             arity if arity < 2 => return Err(GateError::TooFew { op, arity }),
+            arity if arity > MAX_OPERANDS => return Err(GateError::TooWide(arity)),
             _ => {}
         }
         self.sort_operands(op, &mut operands);
         let level = operands.iter().map(|edge| self.level(edge.node())).max().unwrap_or(0) + 1;
+        if level as usize > MAX_DEPTH {
+            return Err(GateError::TooDeep);
+        }
         Ok(self.intern(Node::Gate(op, &operands), level))
     }
 
@@ -209,7 +220,7 @@ impl Dag {
         self.order_nodes(a.node(), b.node()).then(a.is_negated().cmp(&b.is_negated()))
     }
 
-    // Equal operands are the same node, so only the first difference is descended into: linear in depth.
+    // Equal operands are the same node, so only the first difference is descended into: depth times width at most.
     fn order_nodes(&self, a: NodeId, b: NodeId) -> Ordering {
         if a == b {
             return Ordering::Equal;
@@ -306,8 +317,8 @@ impl Dag {
         needed.into_iter().collect()
     }
 
-    /// A reference as formula text, operands in canonical order. Shared nodes are written out at each use, so only call it on
-    /// what a person asked to see.
+    /// A reference as formula text, operands in canonical order. Shared nodes are written out at each use: for what a person
+    /// wrote or asked to see, not as a key of nodes in general, which can be exponentially longer than the DAG.
     #[must_use]
     pub fn text(&self, edge: Edge) -> String {
         printer::to_text((self, edge))

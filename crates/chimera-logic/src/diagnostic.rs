@@ -129,6 +129,8 @@ codes! {
     ConstantPart = "W103",
     /// a question about the rules that was not settled within the allowed effort
     Undecided = "W104",
+    /// an operand that is given twice to the same operator
+    RepeatedOperand = "W105",
     /// an implication whose antecedent is never true in the data
     Vacuous = "W110",
     /// a concept that is never true, always true or never known in the data
@@ -139,6 +141,8 @@ codes! {
     EmptyConfigurations = "W113",
     /// truth configurations that not even a chimera can supply
     NoChimera = "W114",
+    /// a table without rows to train on
+    NoTrainingRows = "W115",
 }
 
 impl Code {
@@ -216,8 +220,30 @@ impl Diagnostic {
             end_line: end.line,
             end_column: end.column,
             hint: self.hint.clone(),
+            notes: self.notes.iter().map(|note| note.to_record(sources)).collect(),
         }
     }
+}
+
+impl Note {
+    fn to_record(&self, sources: &SourceMap) -> NoteRecord {
+        let start = sources.start(self.span);
+        let file = sources.get(self.span.source).name().to_owned();
+        NoteRecord { file, line: start.line, column: start.column, text: self.text.clone() }
+    }
+}
+
+/// A second place as other programs read it.
+#[derive(Clone, Debug, Serialize)]
+pub struct NoteRecord {
+    /// File it stands in.
+    pub file: String,
+    /// Line of the first character, from 1.
+    pub line: usize,
+    /// Column of the first character, from 1.
+    pub column: usize,
+    /// Why it belongs to the finding.
+    pub text: String,
 }
 
 /// A finding as other programs read it.
@@ -241,10 +267,12 @@ pub struct DiagnosticRecord {
     pub end_column: usize,
     /// What to do.
     pub hint: Option<String>,
+    /// Other places that belong to it.
+    pub notes: Vec<NoteRecord>,
 }
 
 /// Findings in the order in which they were made. A hostile file can hold millions of mistakes, so only the first
-/// [`Diagnostics::KEPT`] are kept and the rest are counted.
+/// [`Diagnostics::KEPT`] of each severity are kept and the rest are counted.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
@@ -253,16 +281,17 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// How many findings are kept whole.
+    /// How many errors, and how many warnings, are kept whole.
     pub const KEPT: usize = 1000;
 
     /// Adds a finding.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        match diagnostic.code.severity() {
-            Severity::Error => self.errors += 1,
-            Severity::Warning => self.warnings += 1,
-        }
-        if self.kept.len() < Self::KEPT {
+        let count = match diagnostic.code.severity() {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
+        *count += 1;
+        if *count <= Self::KEPT {
             self.kept.push(diagnostic);
         }
     }
@@ -270,6 +299,11 @@ impl Diagnostics {
     /// Puts the kept findings from number `from` on in the order of their places; lexer and parser find theirs in turn.
     pub(crate) fn sort_from(&mut self, from: usize) {
         self.kept[from..].sort_by_key(|diagnostic| diagnostic.span.start);
+    }
+
+    /// Adds any number of findings.
+    pub fn extend(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
+        diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
 
     /// The kept findings.
@@ -296,10 +330,10 @@ impl Diagnostics {
         self.errors + self.warnings - self.kept.len()
     }
 
-    /// Whether another finding would still be kept (so that a costly hint is worth its time).
+    /// Whether another error would still be kept (so that a costly hint is worth its time).
     #[must_use]
     pub fn has_room(&self) -> bool {
-        self.kept.len() < Self::KEPT
+        self.errors < Self::KEPT
     }
 }
 

@@ -1,19 +1,23 @@
 //! The paper's graph form of rules, as JSON: `mask`, `x`, `y` for nodes and `src`, `dst`, `neg`, `pos` for edges. Other
 //! programs write and read it; a negated root, for which the form has no place, is an AND with one negated operand.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::attributes::{AttributeError, Attributes};
-use crate::dag::{Dag, Edge, Node};
+use crate::dag::{Dag, Edge, Node, NodeId};
 use crate::load::{Loaded, load_text};
-use crate::parser::{MAX_DEPTH, MAX_OPERANDS};
 use crate::printer::rule_text;
 use crate::rules::{Rule, RuleSet};
 use crate::syntax::Op;
 use crate::vocabulary::Vocabulary;
 
-/// Concepts that a graph may hold when every shared node is written out; beyond it a formula cannot be shown.
-const MAX_OCCURRENCES: u64 = 1 << 16;
+/// What an operator with its spaces and an operand's parentheses and negation take, at most.
+const OPERATOR_BYTES: u64 = 8;
+
+/// Bytes that the rules of a file may have when they are written out, shared nodes at each use.
+const MAX_TEXT_BYTES: u64 = 64 << 20;
 
 /// A file of rule graphs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +62,9 @@ pub enum GraphError {
     /// Not JSON, or not of this form.
     #[error("not a rule graph file: {0}")]
     Form(#[from] serde_json::Error),
+    /// Concepts that cannot be told apart.
+    #[error("not a rule graph file: {0}")]
+    Concepts(String),
     /// A graph that is no formula.
     #[error("graph of rule `{rule}`: {problem}")]
     Graph {
@@ -81,11 +88,22 @@ impl RuleSet {
 /// returned, not just the first.
 pub fn load_graphs(name: &str, json: &[u8], vocabulary: Vocabulary) -> Result<Loaded, Vec<GraphError>> {
     let file: GraphFile = serde_json::from_slice(json).map_err(|error| vec![error.into()])?;
+    let mut vocabulary = vocabulary;
+    if vocabulary.origin().is_none() {
+        // Concepts keep the numbers that they have in the file, used or not.
+        file.concepts.iter().for_each(|name| _ = vocabulary.resolve(name));
+    }
+    let mut names = BTreeSet::new();
+    if let Some((at, name)) = file.concepts.iter().enumerate().find(|(_, name)| !names.insert(name.as_str())) {
+        let problem = format!("concept {} has the name `{name}` of an earlier one", at + 1);
+        return Err(vec![GraphError::Concepts(problem)]);
+    }
     let mut dag = Dag::new(Vocabulary::open());
     let mut text = String::new();
+    let mut bytes_left = MAX_TEXT_BYTES;
     let mut problems = Vec::new();
-    for graph in &file.graphs {
-        let read = read_graph(&file.concepts, graph, &mut dag).and_then(|root| {
+    for (number, graph) in file.graphs.iter().enumerate() {
+        let read = read_graph(&file.concepts, graph, &mut dag, &mut bytes_left).and_then(|root| {
             let attributes = read_attributes(&graph.attributes)?;
             if graph.rule.is_empty() {
                 return Err("a rule needs a name".to_owned());
@@ -94,6 +112,9 @@ pub fn load_graphs(name: &str, json: &[u8], vocabulary: Vocabulary) -> Result<Lo
         });
         match read {
             Ok(line) => text.push_str(&line),
+            Err(problem) if graph.rule.is_empty() => {
+                problems.push(GraphError::Graph { rule: format!("number {}", number + 1), problem });
+            }
             Err(problem) => problems.push(GraphError::Graph { rule: graph.rule.clone(), problem }),
         }
     }
@@ -131,10 +152,10 @@ impl RuleGraph {
 fn write_graph(dag: &Dag, rule: &Rule) -> RuleGraph {
     let attributes = rule.attributes.given().into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
     let mut graph = RuleGraph { rule: rule.name.clone(), attributes, ..RuleGraph::default() };
-    let mut written = vec![None; dag.len()];
-    let child = |graph: &mut RuleGraph, written: &[Option<usize>], edge: Edge| match dag.node(edge.node()) {
+    let mut written: BTreeMap<NodeId, usize> = BTreeMap::new();
+    let child = |graph: &mut RuleGraph, written: &BTreeMap<NodeId, usize>, edge: Edge| match dag.node(edge.node()) {
         Node::Leaf(concept) => Some(graph.add_node(1, concept.0 + 1, 0)),
-        Node::Gate(..) => written[edge.node().index()],
+        Node::Gate(..) => written.get(&edge.node()).copied(),
     };
     for id in dag.cone(&[rule.root]) {
         let Node::Gate(op, operands) = dag.node(id) else { continue };
@@ -146,7 +167,7 @@ fn write_graph(dag: &Dag, rule: &Rule) -> RuleGraph {
                 graph.add_edge(source, node, edge.is_negated(), pos);
             }
         }
-        written[id.index()] = Some(node);
+        written.insert(id, node);
     }
     let root = child(&mut graph, &written, rule.root);
     if let (true, Some(root)) = (rule.root.is_negated(), root) {
@@ -157,7 +178,7 @@ fn write_graph(dag: &Dag, rule: &Rule) -> RuleGraph {
 }
 
 /// The root of a graph, interned; the error says what is wrong with it.
-fn read_graph(concepts: &[String], graph: &RuleGraph, dag: &mut Dag) -> Result<Edge, String> {
+fn read_graph(concepts: &[String], graph: &RuleGraph, dag: &mut Dag, bytes_left: &mut u64) -> Result<Edge, String> {
     let nodes = graph.mask.len();
     let edges = graph.src.len();
     for (name, length, expected) in [
@@ -181,26 +202,27 @@ fn read_graph(concepts: &[String], graph: &RuleGraph, dag: &mut Dag) -> Result<E
     };
 
     let mut made: Vec<Option<Edge>> = vec![None; nodes];
-    let mut occurrences = vec![0_u64; nodes];
+    // Length of each node's text, roughly: names, operators and parentheses.
+    let mut bytes = vec![0_u64; nodes];
     for node in order {
-        let (edge, count) = match graph.mask[node] {
-            1 => (read_leaf(concepts, graph, node, &incoming[node], dag)?, 1),
+        let (edge, length) = match graph.mask[node] {
+            1 => {
+                let leaf = read_leaf(concepts, graph, node, &incoming[node], dag)?;
+                (leaf, dag.text(leaf).len() as u64)
+            }
             0 => {
                 let operands = incoming[node].iter().filter_map(|&(src, negated)| Some(made[src]?.negate_if(negated)));
-                let count = incoming[node].iter().map(|&(src, _)| occurrences[src]).fold(0, u64::saturating_add);
-                (read_gate(graph, node, operands.collect(), dag)?, count)
+                let written = incoming[node].iter().map(|&(src, _)| bytes[src].saturating_add(OPERATOR_BYTES));
+                (read_gate(graph, node, operands.collect(), dag)?, written.fold(0, u64::saturating_add))
             }
             mask => return Err(format!("`mask` of node {node} is {mask}, expected 0 or 1")),
         };
-        if count > MAX_OCCURRENCES {
-            return Err(format!("the formula has more than {MAX_OCCURRENCES} concepts when it is written out"));
-        }
-        if dag.level(edge.node()) as usize > MAX_DEPTH {
-            return Err(format!("the formula is nested deeper than {MAX_DEPTH} levels"));
-        }
         made[node] = Some(edge);
-        occurrences[node] = count;
+        bytes[node] = length;
     }
+    *bytes_left = bytes_left.checked_sub(bytes[root]).ok_or_else(|| {
+        format!("the rules of this file have more than {} MiB when they are written out", MAX_TEXT_BYTES >> 20)
+    })?;
     made[root].ok_or_else(|| "the graph is empty".to_owned())
 }
 
@@ -214,6 +236,9 @@ fn read_leaf(
     if !incoming.is_empty() {
         return Err(format!("leaf {node} has operands"));
     }
+    if graph.y[node] != 0 {
+        return Err(format!("`y` of leaf {node} is {}, expected 0", graph.y[node]));
+    }
     let number = graph.x[node] as usize;
     let Some(name) = number.checked_sub(1).and_then(|index| concepts.get(index)) else {
         return Err(format!("`x` of leaf {node} is {number}, expected a concept number from 1 to {}", concepts.len()));
@@ -226,13 +251,13 @@ fn read_leaf(
 }
 
 fn read_gate(graph: &RuleGraph, node: usize, operands: Vec<Edge>, dag: &mut Dag) -> Result<Edge, String> {
+    if graph.x[node] != 0 {
+        return Err(format!("`x` of node {node} is {}, expected 0 for an operator", graph.x[node]));
+    }
     let code = graph.y[node];
     let Some(op) = Op::from_code(code) else {
         return Err(format!("`y` of node {node} is {code}, expected an operator code from 1 to 4"));
     };
-    if operands.len() > MAX_OPERANDS {
-        return Err(format!("node {node} has {} operands; at most {MAX_OPERANDS} are allowed", operands.len()));
-    }
     match (op, &operands[..]) {
         (Op::And | Op::Or, &[only]) => Ok(only),
         _ => dag.gate(op, operands).map_err(|error| format!("node {node}: {error}")),
@@ -368,6 +393,6 @@ mod tests {
         }
         let json = serde_json::to_vec(&GraphFile { concepts: vec!["a".to_owned()], graphs: vec![graph] }).unwrap();
         let errors = load_graphs("t", &json, Vocabulary::open()).unwrap_err();
-        assert!(errors[0].to_string().contains("when it is written out"), "{errors:?}");
+        assert!(errors[0].to_string().contains("when they are written out"), "{errors:?}");
     }
 }

@@ -52,7 +52,7 @@ impl<'a> Expression<'a> for &'a Formula {
 
     fn shape(self) -> Shape<'a, Self> {
         match &self.body {
-            Body::Concept(name) => Shape::Concept(name),
+            Body::Concept(name, _) => Shape::Concept(name),
             Body::Apply(op, operands) => Shape::Apply(*op, operands.iter().collect()),
         }
     }

@@ -167,8 +167,8 @@ impl RuleSet {
 pub fn unknown_concepts<'a>(vocabulary: &Vocabulary, formula: &'a Formula) -> Vec<(&'a str, Span)> {
     fn collect<'a>(vocabulary: &Vocabulary, formula: &'a Formula, unknown: &mut Vec<(&'a str, Span)>) {
         match &formula.body {
-            Body::Concept(name) if vocabulary.get(name).is_none() => unknown.push((name, formula.span)),
-            Body::Concept(_) => {}
+            Body::Concept(name, span) if vocabulary.get(name).is_none() => unknown.push((name, *span)),
+            Body::Concept(..) => {}
             Body::Apply(_, operands) => operands.iter().for_each(|operand| collect(vocabulary, operand, unknown)),
         }
     }
@@ -182,7 +182,7 @@ pub fn unknown_concepts<'a>(vocabulary: &Vocabulary, formula: &'a Formula) -> Ve
 /// Puts a written formula into the DAG and notes its parts.
 fn intern(dag: &mut Dag, formula: &Formula, parts: &mut Vec<Part>) -> Option<Edge> {
     let edge = match &formula.body {
-        Body::Concept(name) => dag.resolve(name).map(|concept| dag.leaf(concept)),
+        Body::Concept(name, _) => dag.resolve(name).map(|concept| dag.leaf(concept)),
         Body::Apply(op, operands) => {
             let operands = operands.iter().map(|operand| intern(dag, operand, parts)).collect::<Option<_>>()?;
             // The parser gives two operands to IMPLIES and at least two to the others.

@@ -2,13 +2,49 @@
 //! answers only by growing one diagram for all rules, are put to a SAT solver (batsat, a MiniSat in safe-to-use Rust) that
 //! keeps what it has learnt from one question to the next. Every question has a bounded effort.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use batsat::{Callbacks, ClauseKind, Lit, Solver, SolverInterface, SolverOpts, lbool};
 
-use crate::dag::{Dag, Edge, Node};
+use crate::dag::{Dag, Edge, Node, NodeId};
 use crate::syntax::Op;
 
-/// Learnt clauses after which a question is given up.
-const EFFORT: u64 = 20_000;
+/// Learnt clauses after which a single question is given up.
+const QUESTION: u64 = 20_000;
+
+/// The effort that any number of questions may take together: learnt clauses, and a little for each formula asked about.
+/// Clones share it.
+#[derive(Clone, Debug)]
+pub struct Budget(Rc<Cell<u64>>);
+
+impl Budget {
+    /// Enough for a second or two.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Rc::new(Cell::new(4_000_000)))
+    }
+
+    fn spend(&self, effort: u64) {
+        self.0.set(self.0.get().saturating_sub(effort));
+    }
+
+    /// Whether nothing is left: every further question stays open.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.0.get() == 0
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a learnt clause costs, where a formula in a question costs 1.
+const CLAUSE_COST: u64 = 50;
 
 /// The answer to "can these all hold?".
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +60,15 @@ pub enum Answer {
 /// A solver that knows some part of a DAG.
 pub struct Solving {
     solver: Solver<Effort>,
-    /// The variable of each node, where it has been encoded.
-    literals: Vec<Option<Lit>>,
+    /// The variable of each node that has been encoded.
+    literals: BTreeMap<NodeId, Lit>,
     model: Vec<lbool>,
+    budget: Budget,
 }
 
-#[derive(Default)]
 struct Effort {
     learnt: u64,
+    budget: Budget,
 }
 
 impl Callbacks for Effort {
@@ -40,20 +77,24 @@ impl Callbacks for Effort {
     }
 
     fn on_new_clause(&mut self, _: &[Lit], kind: ClauseKind) {
-        self.learnt += u64::from(kind == ClauseKind::Learnt);
+        if kind == ClauseKind::Learnt {
+            self.learnt += 1;
+            self.budget.spend(CLAUSE_COST);
+        }
     }
 
     fn stop(&self) -> bool {
-        self.learnt > EFFORT
+        self.learnt > QUESTION || self.budget.is_spent()
     }
 }
 
 impl Solving {
     /// Encodes everything that the given references need (Tseitin's encoding, one variable a node, both directions).
     #[must_use]
-    pub fn new(dag: &Dag, roots: &[Edge]) -> Self {
-        let solver = Solver::new(SolverOpts::default(), Effort::default());
-        let mut solving = Self { solver, literals: vec![None; dag.len()], model: Vec::new() };
+    pub fn new(dag: &Dag, roots: &[Edge], budget: &Budget) -> Self {
+        let effort = Effort { learnt: 0, budget: budget.clone() };
+        let solver = Solver::new(SolverOpts::default(), effort);
+        let mut solving = Self { solver, literals: BTreeMap::new(), model: Vec::new(), budget: budget.clone() };
         for id in dag.cone(roots) {
             let literal = Lit::new(solving.solver.new_var_default(), true);
             if let Node::Gate(op, operands) = dag.node(id) {
@@ -61,13 +102,13 @@ impl Solving {
                 let operands: Vec<_> = operands.iter().filter_map(|&edge| solving.literal(edge)).collect();
                 solving.define(literal, op, &operands);
             }
-            solving.literals[id.index()] = Some(literal);
+            solving.literals.insert(id, literal);
         }
         solving
     }
 
     fn literal(&self, edge: Edge) -> Option<Lit> {
-        let literal = self.literals[edge.node().index()]?;
+        let literal = *self.literals.get(&edge.node())?;
         Some(if edge.is_negated() { !literal } else { literal })
     }
 
@@ -100,6 +141,10 @@ impl Solving {
     pub fn together(&mut self, formulas: &[Edge]) -> Answer {
         let assumptions: Vec<_> = formulas.iter().filter_map(|&edge| self.literal(edge)).collect();
         debug_assert_eq!(assumptions.len(), formulas.len(), "a formula was not encoded");
+        self.budget.spend(formulas.len() as u64 + 1);
+        if self.budget.is_spent() {
+            return Answer::Unknown;
+        }
         let answer = self.solver.solve_limited(&assumptions);
         if answer == lbool::TRUE {
             self.model.clear();
@@ -123,18 +168,25 @@ impl Solving {
         })
     }
 
-    /// Drops formulas from a clash as long as the rest still clashes: none of what is left can be spared.
-    pub fn shrink(&mut self, mut clash: Vec<Edge>) -> Vec<Edge> {
+    /// Drops formulas from a clash as long as the rest still clashes. The second value says whether that was settled for
+    /// each: then none of what is left can be spared.
+    pub fn shrink(&mut self, mut clash: Vec<Edge>) -> (Vec<Edge>, bool) {
         let mut at = 0;
+        let mut settled = true;
         while at < clash.len() {
             let mut rest = clash.clone();
             rest.remove(at);
             match self.together(&rest) {
                 // What clashes may be fewer still; the order stays, so what was tested before needs no second test.
                 Answer::Clash(core) => clash = rest.into_iter().filter(|edge| core.contains(edge)).collect(),
-                Answer::Together | Answer::Unknown => at += 1,
+                Answer::Together => at += 1,
+                Answer::Unknown if self.budget.is_spent() => return (clash, false),
+                Answer::Unknown => {
+                    settled = false;
+                    at += 1;
+                }
             }
         }
-        clash
+        (clash, settled)
     }
 }

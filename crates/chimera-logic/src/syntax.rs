@@ -77,14 +77,14 @@ pub struct Formula {
 /// A formula without its negation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// A concept by name.
-    Concept(String),
+    /// A concept by name, with the place of the name alone.
+    Concept(String, Span),
     /// An operator over two or more operands (exactly two for `=>`).
     Apply(Op, Vec<Formula>),
 }
 
 /// A rule as written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RuleLine {
     /// Its name.
     pub name: String,
@@ -106,7 +106,7 @@ pub struct IncludeLine {
 }
 
 /// What a line holds beside its comment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
     /// Nothing.
     Blank,
@@ -119,7 +119,7 @@ pub enum Statement {
 }
 
 /// One line of a rule file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FileLine {
     /// What it says.
     pub statement: Statement,

@@ -7,9 +7,10 @@
 use std::ops::Range;
 
 use crate::bits::{BitTable, TruthTable, words_for};
-use crate::dag::{Dag, Edge};
+use crate::dag::{Dag, Edge, Node};
 use crate::steps::{Event, Operand, Place, Schedule};
 use crate::syntax::Op;
+use crate::vocabulary::ConceptId;
 
 /// Words of a block: 64 rows each.
 const BLOCK: usize = 256;
@@ -26,6 +27,25 @@ pub fn hard_op(op: Op, operands: &[bool]) -> bool {
     }
 }
 
+/// The truth of a reference under one assignment, by plain recursion: for single assignments, where it beats setting up a
+/// [`Program`].
+#[must_use]
+pub fn holds(dag: &Dag, edge: Edge, label: &impl Fn(ConceptId) -> bool) -> bool {
+    let value = match dag.node(edge.node()) {
+        Node::Leaf(concept) => label(concept),
+        Node::Gate(op, operands) => {
+            let mut truths = operands.iter().map(|&operand| holds(dag, operand, label));
+            match op {
+                Op::And => truths.all(|value| value),
+                Op::Or => truths.any(|value| value),
+                Op::Implies => truths.next() == Some(false) || truths.next() == Some(true),
+                Op::Iff => truths.next().is_none_or(|first| truths.all(|value| value == first)),
+            }
+        }
+    };
+    value != edge.is_negated()
+}
+
 /// A compiled evaluation of some references into a DAG.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -40,12 +60,21 @@ impl Program {
     }
 
     /// Evaluates over all rows.
+    ///
+    /// # Panics
+    ///
+    /// If the table has fewer columns than the vocabulary has concepts.
     #[must_use]
     pub fn evaluate(&self, labels: &TruthTable) -> TruthTable {
         self.evaluate_rows(labels, 0..labels.rows())
     }
 
-    /// Evaluates over a range of rows that starts at a multiple of 64.
+    /// Evaluates over a range of rows.
+    ///
+    /// # Panics
+    ///
+    /// If the range does not start at a multiple of 64 or ends past the table, or if the table has fewer columns than the
+    /// vocabulary has concepts.
     #[must_use]
     pub fn evaluate_rows(&self, labels: &TruthTable, rows: Range<usize>) -> TruthTable {
         assert_eq!(rows.start % 64, 0, "a range of rows starts at a whole word");

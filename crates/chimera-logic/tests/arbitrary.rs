@@ -11,6 +11,8 @@
 
 mod support;
 
+use chimera_logic::diagnostic::Diagnostics;
+use chimera_logic::lint::lint;
 use chimera_logic::load::{File, Loaded, load, parse_file};
 use chimera_logic::printer::format_file;
 use chimera_logic::render::{Palette, render_all};
@@ -108,13 +110,16 @@ fn mutated(rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
+fn file(bytes: &[u8]) -> File {
+    File { name: "f".to_owned(), bytes: bytes.to_vec() }
+}
+
 fn load_bytes(bytes: &[u8]) -> Loaded {
-    let file = File { name: "f".to_owned(), bytes: bytes.to_vec() };
-    load(file, Vocabulary::open(), &mut |_, _| Err("nothing to include".to_owned()))
+    load(file(bytes), Vocabulary::open(), &mut |_, _| Err("nothing to include".to_owned()))
 }
 
 fn formatted(bytes: &[u8]) -> Option<String> {
-    let parsed = parse_file(File { name: "f".to_owned(), bytes: bytes.to_vec() });
+    let parsed = parse_file(file(bytes));
     format_file(&parsed.lines).filter(|_| parsed.diagnostics.errors() == 0)
 }
 
@@ -132,9 +137,18 @@ fn check(bytes: &[u8]) -> bool {
     assert_eq!(shown.is_empty(), loaded.diagnostics.errors() + loaded.diagnostics.warnings() == 0);
     assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{0}']), "control characters reach the terminal");
     for diagnostic in loaded.diagnostics.kept() {
-        let text = loaded.sources.get(diagnostic.span.source).text();
-        assert!(text.get(diagnostic.span.start as usize..diagnostic.span.end as usize).is_some(), "{diagnostic:?}");
+        for span in diagnostic.notes.iter().map(|note| note.span).chain([diagnostic.span]) {
+            let text = loaded.sources.get(span.source).text();
+            assert!(text.get(span.start as usize..span.end as usize).is_some(), "{diagnostic:?}");
+        }
     }
+    let mut findings = Diagnostics::default();
+    lint(&loaded.rule_set, &mut findings).unwrap();
+    let _ = render_all(&findings, &loaded.sources, Palette::Plain);
+    let closed = Vocabulary::closed(["a", "b", "c0", "c1", "obj:baby"].map(str::to_owned), "a test");
+    let strict = load(file(bytes), closed, &mut |_, _| Err("nothing to include".to_owned()));
+    let _ = render_all(&strict.diagnostics, &strict.sources, Palette::Plain);
+    assert!(strict.diagnostics.errors() >= loaded.diagnostics.errors());
     let Some(text) = formatted(bytes) else {
         assert!(loaded.diagnostics.errors() > 0, "a file that cannot be formatted has an error");
         return false;

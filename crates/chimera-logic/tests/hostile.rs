@@ -92,6 +92,15 @@ fn ten_megabytes() {
 }
 
 #[test]
+fn broken_escapes_by_the_thousand() {
+    for tail in ["", "}\"", "\""] {
+        let loaded = open(&format!("r: \"{}{tail}", "\\u{".repeat(500_000)));
+        assert!(loaded.diagnostics.errors() >= 500_000);
+        assert!(shown(&loaded).len() < 1_000_000);
+    }
+}
+
+#[test]
 fn unknown_concepts_stay_cheap_in_a_large_vocabulary() {
     let names = (0..20_000).map(|index| format!("concept_{index}"));
     let text: String = (0..50_000).map(|rule| format!("r{rule}: konzept_{rule} => concept_1\n")).collect();

@@ -169,6 +169,27 @@ proptest! {
 }
 
 #[test]
+fn canonical_order_is_the_same_whatever_else_is_there_and_in_whatever_order_it_came() {
+    for seed in 0..200 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut lines: Vec<String> = random_rules(&mut rng, 8, 5, 4, 3).lines().map(str::to_owned).collect();
+        let texts = |lines: &[String]| {
+            let loaded = chimera_logic::load::load_text("t", &lines.join("\n"), Vocabulary::open());
+            let dag = &loaded.rule_set.dag;
+            let texts = loaded.rule_set.rules.iter().map(|rule| (rule.name.clone(), dag.text(rule.root)));
+            texts.collect::<std::collections::BTreeMap<_, _>>()
+        };
+        let all = texts(&lines);
+        rng.shuffle(&mut lines);
+        assert_eq!(texts(&lines), all, "seed {seed}");
+        for line in &lines {
+            let alone = texts(std::slice::from_ref(line));
+            assert!(alone.iter().all(|(name, text)| all[name] == *text), "seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn wide_gates_list_the_configurations_that_occur() {
     for concepts in [LISTED_ARITY, LISTED_ARITY + 1, 63, 64, 200] {
         let names = support::concept_names(concepts);

@@ -93,7 +93,8 @@ fn write_hint(path: &Path, cause: &io::Error) -> Option<&'static str> {
 }
 
 /// What the system said, in the words of our own messages.
-fn system_words(cause: &io::Error) -> String {
+#[must_use]
+pub fn system_words(cause: &io::Error) -> String {
     match cause.kind() {
         ErrorKind::NotFound => "no such file or folder".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),

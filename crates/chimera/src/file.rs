@@ -28,9 +28,11 @@ pub fn write_atomic(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
     written.map_err(|cause| Error::write(path, cause))
 }
 
-/// `/dev/stdout` looks like a regular file when it is redirected to one, but belongs to whoever opened it.
+/// `/dev/stdout` looks like a regular file when it is redirected to one, but belongs to whoever opened it. What else lies in
+/// `/dev` (`/dev/shm`) is a file like any other.
 fn is_device_path(path: &Path) -> bool {
-    cfg!(unix) && (path.starts_with("/dev") || path.starts_with("/proc"))
+    let standard = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
+    cfg!(unix) && standard.iter().any(|standard| path.starts_with(standard))
 }
 
 fn write_directly(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {

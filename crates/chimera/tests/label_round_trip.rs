@@ -49,7 +49,7 @@ impl Sample {
         let mut text = ["split", "id"].join(&delimiter.to_string());
         (0..self.cells.len()).for_each(|column| text += &format!("{delimiter}c{column}"));
         for (row, id) in self.ids.iter().enumerate() {
-            let split = random.choice(["train", "\"a\nb\"", ""]).unwrap();
+            let split = random.choice(["train", "\"test\"", ""]).unwrap();
             text += &format!("{line_end}{split}{delimiter}{id}");
             for cells in &self.cells {
                 let words = match cells[row] {

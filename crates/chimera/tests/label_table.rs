@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, StructArray, UInt16Array};
 use arrow_schema::{DataType, Field};
-use chimera::data::table::LabelTable;
+use chimera::data::table::{LabelTable, Split};
 use chimera::error::{Error, Fault};
 use common::parquet_bytes;
 use parquet::file::properties::WriterProperties;
@@ -310,4 +310,17 @@ fn errors_can_be_taken_apart() {
     let Error::Table(problems) = LabelTable::read(&path).unwrap_err() else { panic!("expected problems") };
     assert_eq!((problems.path(), problems.total()), (path.as_path(), 1));
     assert_eq!((problems.listed()[0].place, problems.listed()[0].column.as_ref().unwrap().0), (2, 1));
+}
+
+#[test]
+fn splits_are_words_of_a_closed_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.csv");
+    fs::write(&path, "id,split,red\na,train,1\nb,test,0\nc,,1\n").unwrap();
+    let table = LabelTable::read(&path).unwrap();
+    assert_eq!(table.splits, Some(vec![Some(Split::Train), Some(Split::Test), None]));
+    assert_eq!(table.training_rows(), [0]);
+    fs::write(&path, "id,split,red\na,Train,1\n").unwrap();
+    let error = LabelTable::read(&path).unwrap_err().to_string();
+    assert!(error.contains("expected `train`, `calibration`, `test` or `oracle`, got `Train`"), "{error}");
 }

@@ -19,7 +19,7 @@ use crate::table::{Align, Table, counted, grouped};
 pub(crate) fn run(arguments: &CheckArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let table = arguments.data.as_deref().map(LabelTable::read).transpose()?;
     let mut loaded = input::load_rules(&arguments.rules.file, table.as_ref())?;
-    lint(&loaded.rule_set, &mut loaded.diagnostics);
+    lint(&loaded.rule_set, &mut loaded.diagnostics)?;
     if let Some(table) = &table {
         let (labels, rows) = training_labels(table);
         lint_data(&loaded.rule_set, &labels, &rows, &mut loaded.diagnostics);
@@ -27,8 +27,7 @@ pub(crate) fn run(arguments: &CheckArguments, console: &mut Console) -> anyhow::
     let counts = table.as_ref().map(|table| truth_counts(&loaded, table));
     if arguments.json {
         let report = Report::new(&loaded, table.as_ref().map(|table| table.ids.len()), counts.as_deref());
-        serde_json::to_writer_pretty(console.results(), &report)?;
-        writeln!(console.results())?;
+        console.write_json(&report)?;
     } else {
         let text = render_all(&loaded.diagnostics, &loaded.sources, console::results_palette());
         write!(console.results(), "{text}")?;
@@ -84,7 +83,7 @@ fn write_summary(
     writeln!(
         out,
         "{}: {} over {}, {} in {} ({} without sharing)",
-        arguments.rules.file.display(),
+        input::shown(&arguments.rules.file),
         counted(rules, "rule"),
         counted(concepts, "concept"),
         counted(gates, "gate"),

@@ -2,34 +2,30 @@
 
 use std::io::{self, Write};
 
-use anyhow::Context;
 use chimera::data::table::LabelTable;
 use chimera_logic::coverage::{Configuration, GateCoverage, coverage};
 use chimera_logic::dag::Edge;
 use chimera_logic::rules::{RuleId, RuleSet};
 use serde::Serialize;
 
-use super::input;
+use super::{ending, input};
 use crate::Outcome;
 use crate::args::{CoverageArguments, TableFormat};
-use crate::console::Console;
+use crate::console::{Console, csv_error};
 use crate::table::{Align, Table, counted, grouped};
 
 pub(crate) fn run(arguments: &CoverageArguments, console: &mut Console) -> anyhow::Result<Outcome> {
+    let format = format_of(arguments)?;
     let table = LabelTable::read(&arguments.data)?;
     let rule_set = input::load_sound(&arguments.rules.file, Some(&table), console)?;
     let gates = coverage(&rule_set.dag, &rule_set.roots(), &table.labels);
     let coverage = Coverage { rule_set: &rule_set, gates, users: rule_set.users() };
-    let format = if arguments.json { TableFormat::Json } else { arguments.format };
     let write = |out: &mut dyn Write| match format {
         TableFormat::Table => write_table(&coverage, out),
         TableFormat::Csv => write_csv(&coverage, out),
         TableFormat::Json => write_json(&coverage, out),
     };
-    match &arguments.out {
-        Some(path) => chimera::file::write_atomic(path, write)?,
-        None => write(console.results()).context("cannot write to standard output")?,
-    }
+    console.write_out(arguments.out.as_deref(), &[&arguments.rules.file, &arguments.data], write)?;
     let short = coverage.gates.iter().filter(|gate| gate.missing() != Some(0)).count();
     console.say(format_args!(
         "{} over {}: {short} with configurations that no row holds",
@@ -37,6 +33,23 @@ pub(crate) fn run(arguments: &CoverageArguments, console: &mut Console) -> anyho
         counted(table.ids.len(), "row"),
     ));
     Ok(Outcome::Done)
+}
+
+/// The format asked for, else the one that the file's name says, else a table.
+fn format_of(arguments: &CoverageArguments) -> anyhow::Result<TableFormat> {
+    let asked = if arguments.json { Some(TableFormat::Json) } else { arguments.format };
+    let format = asked.unwrap_or(match ending::of(arguments.out.as_deref()).as_deref() {
+        Some("csv") => TableFormat::Csv,
+        Some("json") => TableFormat::Json,
+        _ => TableFormat::Table,
+    });
+    let endings = match format {
+        TableFormat::Table => ["txt", "md"],
+        TableFormat::Csv => ["csv", "txt"],
+        TableFormat::Json => ["json", "txt"],
+    };
+    ending::expect(arguments.out.as_deref(), &endings)?;
+    Ok(format)
 }
 
 /// What is printed: the gates with the rules that use them.
@@ -100,7 +113,19 @@ fn write_table(coverage: &Coverage<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_csv(coverage: &Coverage<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(["gate", "level", "formula", "rules", "operator", "operands", "configuration", "result", "rows"])?;
+    csv.write_record([
+        "gate",
+        "level",
+        "formula",
+        "rules",
+        "operator",
+        "operands",
+        "configuration",
+        "result",
+        "rows",
+        "unknown_rows",
+    ])
+    .map_err(csv_error)?;
     for gate in &coverage.gates {
         let operands = coverage.operands(gate);
         let name = format!("g{}", gate.node.index());
@@ -109,7 +134,20 @@ fn write_csv(coverage: &Coverage<'_>, out: &mut dyn Write) -> io::Result<()> {
         for configuration in gate.configurations() {
             let result = if configuration.result { "1" } else { "0" };
             let (bits, rows) = (bits(&configuration), configuration.rows.to_string());
-            csv.write_record([&name, &level, &formula, &users, gate.op.name(), &operands, &bits, result, &rows])?;
+            let unknown = gate.unknown_rows.to_string();
+            csv.write_record([
+                &name,
+                &level,
+                &formula,
+                &users,
+                gate.op.name(),
+                &operands,
+                &bits,
+                result,
+                &rows,
+                &unknown,
+            ])
+            .map_err(csv_error)?;
         }
     }
     csv.flush()

@@ -1,17 +1,17 @@
 //! `rules graph`: the DAG of one rule or of all of them, as a finished picture or as Graphviz text.
 
-use std::ffi::OsStr;
-use std::path::Path;
-
-use anyhow::{Context, bail};
 use chimera_logic::draw::{Direction, Figure, Options, to_dot, to_svg};
 
+use super::ending;
 use super::input;
 use super::probability::{self, Given};
 use crate::Outcome;
 use crate::args::{DrawDirection, DrawFormat, GraphArguments};
 use crate::console::Console;
 use crate::table::counted;
+
+/// Rules beyond which a picture of all of them is hard to read.
+const READABLE: usize = 60;
 
 pub(crate) fn run(arguments: &GraphArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let format = format_of(arguments)?;
@@ -37,25 +37,30 @@ pub(crate) fn run(arguments: &GraphArguments, console: &mut Console) -> anyhow::
         DrawFormat::Svg => to_svg(&figure, &options),
         DrawFormat::Dot => to_dot(&figure, &options),
     };
-    match &arguments.out {
-        Some(path) => {
-            chimera::file::write_atomic(path, |out| out.write_all(text.as_bytes()))?;
-            console.say(format_args!("drew {} to `{}`", counted(rule_set.rules.len(), "rule"), path.display()));
-        }
-        None => console.results().write_all(text.as_bytes()).context("cannot write to standard output")?,
+    let inputs = [arguments.rules.file.as_path()];
+    console.write_out(arguments.out.as_deref(), &inputs, |out| out.write_all(text.as_bytes()))?;
+    if let Some(path) = &arguments.out {
+        console.say(format_args!("drew {} to `{}`", counted(rule_set.rules.len(), "rule"), path.display()));
+    }
+    if rule_set.rules.len() > READABLE && arguments.names.is_empty() {
+        console.say("hint: that is much for one picture; name the rules to draw after the file");
     }
     Ok(Outcome::Done)
 }
 
 /// The format asked for, or the one that the file's name says.
 fn format_of(arguments: &GraphArguments) -> anyhow::Result<DrawFormat> {
-    let extension = arguments.out.as_deref().and_then(Path::extension).and_then(OsStr::to_str);
-    match (arguments.format, extension) {
-        (Some(format), _) => Ok(format),
-        (None, Some("dot" | "gv")) => Ok(DrawFormat::Dot),
-        (None, Some("svg") | None) => Ok(DrawFormat::Svg),
-        (None, Some(other)) => {
-            bail!("cannot draw a `.{other}` file\nhint: use `.svg` or `.dot`, or say `--format svg`")
-        }
-    }
+    let out = arguments.out.as_deref();
+    let by_name = match ending::of(out).as_deref() {
+        Some("dot" | "gv") => DrawFormat::Dot,
+        _ => DrawFormat::Svg,
+    };
+    let format = arguments.format.unwrap_or(by_name);
+    let endings: &[&str] = match (arguments.format, format) {
+        (None, _) => &["svg", "dot", "gv"],
+        (_, DrawFormat::Svg) => &["svg"],
+        (_, DrawFormat::Dot) => &["dot", "gv", "txt"],
+    };
+    ending::expect(out, endings)?;
+    Ok(format)
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use chimera::data::table::LabelTable;
+use chimera::error::system_words;
 use chimera_logic::graph;
 use chimera_logic::load::{File, Loaded, MAX_FILE_BYTES, load};
 use chimera_logic::render::render_all;
@@ -17,20 +18,29 @@ use chimera_logic::vocabulary::Vocabulary;
 use crate::console::{self, Console};
 use crate::table::counted;
 
-/// Reads a file, or standard input for `-`. Nothing larger than a rule file may be is taken into memory.
+/// Nothing larger than a rule file may be is taken into memory.
+const LIMIT: u64 = MAX_FILE_BYTES as u64 + 1;
+
+/// Reads what a command was given: a file, or standard input for `-`.
 pub(crate) fn read(path: &Path) -> anyhow::Result<File> {
-    let limit = MAX_FILE_BYTES as u64 + 1;
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes).context("cannot read standard input")?;
-        return Ok(File { name: "standard input".to_owned(), bytes });
+    if path != Path::new("-") {
+        return read_file(path).map_err(|reason| anyhow!("cannot read rule file `{}`: {reason}", path.display()));
     }
-    let open = || -> std::io::Result<Vec<u8>> {
-        fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = open().with_context(|| format!("cannot read rule file `{}`", path.display()))?;
-    Ok(File { name: path.display().to_string(), bytes })
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(LIMIT).read_to_end(&mut bytes).context("cannot read standard input")?;
+    Ok(File { name: shown(path), bytes })
+}
+
+/// What to call a rule file.
+pub(crate) fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn read_file(path: &Path) -> Result<File, String> {
+    let mut bytes = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(LIMIT).read_to_end(&mut bytes));
+    read.map_err(|cause| system_words(&cause))?;
+    Ok(File { name: shown(path), bytes })
 }
 
 /// Whether a path holds the paper's graph form.
@@ -50,7 +60,7 @@ pub(crate) fn load_rules(path: &Path, table: Option<&LabelTable>) -> anyhow::Res
     names.insert(identity(path), file.name.clone());
     Ok(load(file, vocabulary, &mut |from, path| {
         let path = beside(Path::new(from), path);
-        let mut file = read(&path).map_err(|error| error.root_cause().to_string())?;
+        let mut file = read_file(&path)?;
         file.name = names.entry(identity(&path)).or_insert(file.name).clone();
         Ok(file)
     }))
@@ -60,20 +70,9 @@ fn identity(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// A path relative to the file that includes it, without detours such as `a/../b`.
+/// A path relative to the file that includes it. `..` is left to the system, which follows links where text does not.
 fn beside(from: &Path, path: &str) -> PathBuf {
-    let joined = from.parent().unwrap_or(Path::new("")).join(path);
-    let mut tidy = PathBuf::new();
-    for component in joined.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(tidy.components().next_back(), Some(Component::Normal(_))) => {
-                tidy.pop();
-            }
-            component => tidy.push(component),
-        }
-    }
-    tidy
+    from.parent().unwrap_or(Path::new("")).join(path).components().collect()
 }
 
 fn load_graphs(file: &File, vocabulary: Vocabulary) -> anyhow::Result<Loaded> {
@@ -99,7 +98,7 @@ pub(crate) fn load_sound(path: &Path, table: Option<&LabelTable>, console: &Cons
         }
     }
     if errors > 0 {
-        bail!("`{}` has {}; nothing was done", path.display(), counted(errors, "error"));
+        bail!("`{}` has {}; nothing was done", shown(path), counted(errors, "error"));
     }
     Ok(loaded.rule_set)
 }
@@ -126,9 +125,9 @@ mod tests {
         for (from, path, expected) in [
             ("a.rules", "b.rules", "b.rules"),
             ("x/a.rules", "b.rules", "x/b.rules"),
-            ("x/y/a.rules", "../b.rules", "x/b.rules"),
+            ("x/y/a.rules", "../b.rules", "x/y/../b.rules"),
             ("a.rules", "../b.rules", "../b.rules"),
-            ("/x/a.rules", "./z/../b.rules", "/x/b.rules"),
+            ("/x/a.rules", "./b.rules", "/x/b.rules"),
             ("x/a.rules", "/b.rules", "/b.rules"),
         ] {
             assert_eq!(beside(Path::new(from), path), PathBuf::from(expected), "{from} {path}");

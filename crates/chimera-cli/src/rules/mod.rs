@@ -2,6 +2,7 @@
 
 mod check;
 mod coverage;
+mod ending;
 mod format;
 mod graph;
 mod input;

@@ -1,7 +1,10 @@
 //! Rules under given concept probabilities: how likely each holds, the world in which it most likely holds, and what would
 //! mend it most cheaply.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context, bail};
+use chimera_logic::bdd::repair::CERTAIN_COST;
 use chimera_logic::bdd::{Diagrams, Limits};
 use chimera_logic::dag::Edge;
 use chimera_logic::printer::quote_name;
@@ -24,6 +27,7 @@ impl Given {
     pub(crate) fn parse(text: &str, rule_set: &RuleSet) -> anyhow::Result<Self> {
         let vocabulary = rule_set.dag.vocabulary();
         let mut values = vec![UNGIVEN; vocabulary.len()];
+        let mut given = BTreeSet::new();
         for pair in split_pairs(text) {
             let (name, value) = pair
                 .rsplit_once('=')
@@ -36,6 +40,9 @@ impl Given {
             let probability: f64 = value.trim().parse().unwrap_or(f64::NAN);
             if !(0.0..=1.0).contains(&probability) {
                 bail!("the probability of `{name}` is a number from 0 to 1, got `{}`", value.trim());
+            }
+            if !given.insert(concept) {
+                bail!("the probability of `{name}` is given twice");
             }
             values[concept.index()] = probability;
         }
@@ -52,8 +59,8 @@ fn split_pairs(text: &str) -> Vec<&str> {
     let separates = move |c: char| {
         match c {
             '"' => quoted = !quoted,
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => depth = depth.saturating_sub(1),
             _ => {}
         }
         c == ',' && !quoted && depth == 0
@@ -72,7 +79,8 @@ pub(crate) struct Outlook {
     most_probable: Option<Vec<Setting>>,
     /// The cheapest changes to the likeliest world that make the rule hold; none for a contradiction.
     repair: Option<Vec<Setting>>,
-    /// Log-odds that the repair overrules.
+    /// Sum of `|ln(p / (1 - p))|` over the changed concepts: how much evidence the repair overrules; none where it overrules a
+    /// certainty.
     repair_cost: Option<f64>,
     /// Why exact answers are missing.
     too_large: Option<String>,
@@ -85,33 +93,47 @@ pub(crate) struct Setting {
     value: bool,
 }
 
-/// The outlook of some formulas taken together (one rule, or all of a set).
-pub(crate) fn outlook(rule_set: &RuleSet, roots: &[Edge], given: &Given) -> anyhow::Result<Outlook> {
-    let dag = &rule_set.dag;
-    let table = given.table()?;
-    let independent = Independent::compile(dag, roots).evaluate(&table).into_iter().product();
-    let mut outlook =
-        Outlook { independent, exact: None, most_probable: None, repair: None, repair_cost: None, too_large: None };
-    let mut diagrams = Diagrams::new(dag, roots, Limits::default());
-    let compiled: Result<Vec<_>, _> = roots.iter().map(|&root| diagrams.compile(root)).collect();
-    let all = match compiled.and_then(|compiled| diagrams.all(&compiled)) {
-        Ok(all) => all,
-        Err(error) => {
-            outlook.too_large = Some(error.to_string());
-            return Ok(outlook);
-        }
-    };
-    let setting = |concept, value| Setting { concept: dag.vocabulary().name(concept).to_owned(), value };
-    let circuit = diagrams.circuit(&[all]);
-    outlook.exact = circuit.evaluate(&table).first().copied();
-    let world = circuit.most_probable(0, &table, 0);
-    outlook.most_probable =
-        world.map(|world| world.values.into_iter().map(|(concept, value)| setting(concept, value)).collect());
-    if let Some(repair) = circuit.repair(0, &table, 0) {
-        outlook.repair_cost = Some(repair.cost);
-        outlook.repair = Some(repair.flips.into_iter().map(|flip| setting(flip.concept, flip.value)).collect());
+/// What gives outlooks: one store of diagrams for all rules.
+pub(crate) struct Prospects<'a> {
+    rule_set: &'a RuleSet,
+    table: Probabilities<'a>,
+    diagrams: Diagrams<'a>,
+}
+
+impl<'a> Prospects<'a> {
+    pub(crate) fn new(rule_set: &'a RuleSet, given: &'a Given) -> anyhow::Result<Self> {
+        let diagrams = Diagrams::new(&rule_set.dag, &rule_set.roots(), Limits::default());
+        Ok(Self { rule_set, table: given.table()?, diagrams })
     }
-    Ok(outlook)
+
+    /// The outlook of some formulas taken together: one rule, or all of a set.
+    pub(crate) fn outlook(&mut self, roots: &[Edge]) -> Outlook {
+        let dag = &self.rule_set.dag;
+        let independent = Independent::compile(dag, roots).evaluate(&self.table).into_iter().product();
+        let mut outlook =
+            Outlook { independent, exact: None, most_probable: None, repair: None, repair_cost: None, too_large: None };
+        let compiled: Result<Vec<_>, _> = roots.iter().map(|&root| self.diagrams.compile(root)).collect();
+        let all = match compiled.and_then(|compiled| self.diagrams.all(&compiled)) {
+            Ok(all) => all,
+            Err(error) => {
+                outlook.too_large = Some(error.to_string());
+                return outlook;
+            }
+        };
+        let setting = |concept, value| Setting { concept: dag.vocabulary().name(concept).to_owned(), value };
+        let circuit = self.diagrams.circuit(&[all]);
+        outlook.exact = circuit.evaluate(&self.table).first().copied();
+        // A world of probability 0 is none.
+        let world = circuit.most_probable(0, &self.table, 0).filter(|world| world.log_probability > f64::NEG_INFINITY);
+        outlook.most_probable =
+            world.map(|world| world.values.into_iter().map(|(concept, value)| setting(concept, value)).collect());
+        if let Some(repair) = circuit.repair(0, &self.table, 0) {
+            // Adding 0 makes -0 a plain 0.
+            outlook.repair_cost = Some(repair.cost + 0.0).filter(|&cost| cost < CERTAIN_COST);
+            outlook.repair = Some(repair.flips.into_iter().map(|flip| setting(flip.concept, flip.value)).collect());
+        }
+        outlook
+    }
 }
 
 /// The exact probability of every node, by number; none where a diagram would be too large.
@@ -139,6 +161,9 @@ pub(crate) fn write(outlook: &Outlook, console: &mut Console) -> anyhow::Result<
     }
     let literal =
         |setting: &Setting| format!("{}{}", if setting.value { "" } else { "!" }, quote_name(&setting.concept));
+    if exact.is_some() && most_probable.is_none() && repair.is_some() {
+        writeln!(out, "    cannot hold with these probabilities")?;
+    }
     if let Some(world) = most_probable {
         let world: Vec<_> = world.iter().map(literal).collect();
         writeln!(
@@ -149,14 +174,15 @@ pub(crate) fn write(outlook: &Outlook, console: &mut Console) -> anyhow::Result<
     }
     match (repair, repair_cost) {
         (Some(repair), _) if repair.is_empty() => writeln!(out, "    needs no repair")?,
-        (Some(repair), Some(cost)) => {
+        (Some(repair), cost) => {
             let flips: Vec<_> = repair
                 .iter()
                 .map(|flip| {
                     format!("{} were {}", quote_name(&flip.concept), if flip.value { "present" } else { "absent" })
                 })
                 .collect();
-            writeln!(out, "    would hold if {} (cost {cost:.2})", flips.join(" and "))?;
+            let cost = cost.map_or_else(|| "against a certainty".to_owned(), |cost| format!("cost {cost:.2}"));
+            writeln!(out, "    would hold if {} ({cost})", flips.join(" and "))?;
         }
         _ if too_large.is_none() => writeln!(out, "    nothing can repair it")?,
         _ => {}

@@ -7,7 +7,7 @@ use chimera_logic::rules::{Rule, RuleId, RuleSet, Sharing};
 use serde::Serialize;
 
 use super::input;
-use super::probability::{self, Given, Outlook, outlook};
+use super::probability::{self, Given, Outlook, Prospects};
 use crate::Outcome;
 use crate::args::ShowArguments;
 use crate::console::Console;
@@ -18,23 +18,22 @@ pub(crate) fn run(arguments: &ShowArguments, console: &mut Console) -> anyhow::R
     let users = rule_set.users();
     input::keep_named(&mut rule_set, &arguments.names)?;
     let given = arguments.probabilities.as_deref().map(|text| Given::parse(text, &rule_set)).transpose()?;
+    let mut prospects = given.as_ref().map(|given| Prospects::new(&rule_set, given)).transpose()?;
     if arguments.graph {
-        serde_json::to_writer(console.results(), &rule_set.to_graphs())?;
-        writeln!(console.results())?;
+        console.write_json(&rule_set.to_graphs())?;
     } else if arguments.json {
-        serde_json::to_writer_pretty(console.results(), &Shown::new(&rule_set, given.as_ref())?)?;
-        writeln!(console.results())?;
+        console.write_json(&Shown::new(&rule_set, prospects.as_mut()))?;
     } else {
         for rule in &rule_set.rules {
             write_rule(&rule_set, rule, &users, console)?;
-            if let Some(given) = &given {
-                probability::write(&outlook(&rule_set, &[rule.root], given)?, console)?;
+            if let Some(prospects) = &mut prospects {
+                probability::write(&prospects.outlook(&[rule.root]), console)?;
             }
             writeln!(console.results())?;
         }
-        if let (Some(given), true) = (&given, rule_set.rules.len() > 1) {
+        if let (Some(prospects), true) = (&mut prospects, rule_set.rules.len() > 1) {
             writeln!(console.results(), "all {} rules together", rule_set.rules.len())?;
-            probability::write(&outlook(&rule_set, &rule_set.roots(), given)?, console)?;
+            probability::write(&prospects.outlook(&rule_set.roots()), console)?;
             writeln!(console.results())?;
         }
         write_sharing(&rule_set, console)?;
@@ -149,7 +148,7 @@ struct ShownEdge {
 }
 
 impl<'a> Shown<'a> {
-    fn new(rule_set: &'a RuleSet, given: Option<&Given>) -> anyhow::Result<Self> {
+    fn new(rule_set: &'a RuleSet, prospects: Option<&mut Prospects<'_>>) -> Self {
         let dag = &rule_set.dag;
         let edge = |edge: Edge| match dag.node(edge.node()) {
             Node::Leaf(concept) => {
@@ -158,16 +157,15 @@ impl<'a> Shown<'a> {
             }
             Node::Gate(..) => ShownEdge { concept: None, gate: Some(edge.node().index()), negated: edge.is_negated() },
         };
-        let outlook = |roots: &[Edge]| given.map(|given| outlook(rule_set, roots, given)).transpose();
-        let rule = |rule: &'a Rule| -> anyhow::Result<ShownRule<'a>> {
-            Ok(ShownRule {
-                name: &rule.name,
-                family: rule_set.family(rule).to_string(),
-                attributes: rule.attributes.given().into_iter().collect(),
-                formula: dag.text(rule.root),
-                root: edge(rule.root),
-                outlook: outlook(&[rule.root])?,
-            })
+        let mut prospects = prospects;
+        let mut outlook = |roots: &[Edge]| prospects.as_mut().map(|prospects| prospects.outlook(roots));
+        let mut rule = |rule: &'a Rule| ShownRule {
+            name: &rule.name,
+            family: rule_set.family(rule).to_string(),
+            attributes: rule.attributes.given().into_iter().collect(),
+            formula: dag.text(rule.root),
+            root: edge(rule.root),
+            outlook: outlook(&[rule.root]),
         };
         let gate = |id: NodeId| match dag.node(id) {
             Node::Leaf(_) => None,
@@ -178,11 +176,11 @@ impl<'a> Shown<'a> {
                 operands: operands.iter().map(|&operand| edge(operand)).collect(),
             }),
         };
-        Ok(Self {
-            rules: rule_set.rules.iter().map(rule).collect::<anyhow::Result<_>>()?,
+        Self {
+            rules: rule_set.rules.iter().map(&mut rule).collect(),
             gates: dag.cone(&rule_set.roots()).into_iter().filter_map(gate).collect(),
             sharing: rule_set.sharing(),
-            outlook: outlook(&rule_set.roots())?,
-        })
+            outlook: outlook(&rule_set.roots()),
+        }
     }
 }

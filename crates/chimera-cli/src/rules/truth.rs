@@ -2,21 +2,26 @@
 
 use std::io::{self, Write};
 
-use anyhow::Context;
+use anyhow::bail;
 use chimera::data::table::LabelTable;
 use chimera_logic::bits::TruthTable;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::truth::Program;
 
-use super::input;
+use super::{ending, input};
 use crate::Outcome;
 use crate::args::TruthArguments;
-use crate::console::Console;
+use crate::console::{Console, csv_error};
 use crate::table::counted;
 
 pub(crate) fn run(arguments: &TruthArguments, console: &mut Console) -> anyhow::Result<Outcome> {
+    let expected = if arguments.json { ["jsonl", "json"] } else { ["csv", "txt"] };
+    ending::expect(arguments.out.as_deref(), &expected)?;
     let table = LabelTable::read(&arguments.data)?;
     let rule_set = input::load_sound(&arguments.rules.file, Some(&table), console)?;
+    if !arguments.json && rule_set.find("id").is_some() {
+        bail!("a rule is named `id`, like the column of sample ids\nhint: rename the rule, or use `--json`");
+    }
     let truth = Program::compile(&rule_set.dag, &rule_set.roots()).evaluate(&table.labels);
     let write = |out: &mut dyn Write| {
         if arguments.json {
@@ -25,10 +30,7 @@ pub(crate) fn run(arguments: &TruthArguments, console: &mut Console) -> anyhow::
             write_csv(&table, &rule_set, &truth, out)
         }
     };
-    match &arguments.out {
-        Some(path) => chimera::file::write_atomic(path, write)?,
-        None => write(console.results()).context("cannot write to standard output")?,
-    }
+    console.write_out(arguments.out.as_deref(), &[&arguments.rules.file, &arguments.data], write)?;
     let broken = (0..truth.rows()).filter(|&row| breaks_any(&truth, row)).count();
     let rows = counted(truth.rows(), "row");
     console.say(format_args!(
@@ -50,17 +52,18 @@ fn breaks_any(truth: &TruthTable, row: usize) -> bool {
 fn write_csv(table: &LabelTable, rule_set: &RuleSet, truth: &TruthTable, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     let names = rule_set.rules.iter().map(|rule| rule.name.as_str());
-    csv.write_record(std::iter::once("id").chain(names))?;
+    csv.write_record(std::iter::once("id").chain(names)).map_err(csv_error)?;
     for (row, id) in table.ids.iter().enumerate() {
-        csv.write_field(id)?;
+        csv.write_field(id).map_err(csv_error)?;
         for column in 0..truth.columns() {
-            csv.write_field(match truth.get(row, column) {
+            let cell = match truth.get(row, column) {
                 Some(true) => "1",
                 Some(false) => "0",
                 None => "",
-            })?;
+            };
+            csv.write_field(cell).map_err(csv_error)?;
         }
-        csv.write_record(None::<&[u8]>)?;
+        csv.write_record(None::<&[u8]>).map_err(csv_error)?;
     }
     csv.flush()
 }

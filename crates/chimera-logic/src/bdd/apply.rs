@@ -138,6 +138,11 @@ impl Store {
         mark
     }
 
+    /// Nodes that the running call may still make, or fewer if its steps run out first.
+    pub(crate) fn allowance_left(&self) -> usize {
+        self.node_cap.saturating_sub(self.nodes.len()).min(self.steps_left / STEPS_PER_NODE)
+    }
+
     /// Forgets the nodes made since the mark.
     pub(crate) fn undo(&mut self, mark: usize) {
         // With linear probing, taking out the newest entry leaves the table as it was before that entry came.

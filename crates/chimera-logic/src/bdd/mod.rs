@@ -101,16 +101,11 @@ impl<'a> Diagrams<'a> {
         if let Some(compiled) = self.compiled[root.node().index()] {
             return Ok(compiled.negate_if(root.is_negated()));
         }
-        let below = self.dag.operands(root.node()).iter().map(|edge| edge.node());
-        let refusal = below.chain([root.node()]).find_map(|node| self.refused.get(&node).copied());
-        let built = match refusal {
-            Some(refusal) => Err(refusal),
-            None => self.call(|diagrams| diagrams.build(root.node())),
-        };
-        if let Err(refusal) = built {
-            self.refused.insert(root.node(), refusal);
+        let refused = self.dag.cone(&[root]).into_iter().find_map(|node| self.refused.get(&node).copied());
+        if let Some(refusal) = refused {
+            return Err(refusal);
         }
-        built.map(|f| f.negate_if(root.is_negated()))
+        self.call(|diagrams| diagrams.build(root.node())).map(|f| f.negate_if(root.is_negated()))
     }
 
     /// The function that holds where both do.
@@ -205,13 +200,17 @@ impl<'a> Diagrams<'a> {
             let operands = dag.operands(id).iter();
             pending.extend(operands.map(|edge| edge.node()).filter(|child| self.compiled[child.index()].is_none()));
             if pending.len() == ready {
-                let function = match dag.node(id) {
+                let half_left = self.store.allowance_left() > self.limits.call / 2;
+                let made = match dag.node(id) {
                     Node::Leaf(concept) => {
                         let level = self.level(concept);
-                        self.store.variable(level)?
+                        self.store.variable(level)
                     }
-                    Node::Gate(op, edges) => self.operator(op, edges)?,
+                    Node::Gate(op, edges) => self.operator(op, edges),
                 };
+                // A part that takes half of what a call may is too large by itself, in whatever formula it stands.
+                let culprit = if half_left { id } else { root };
+                let function = made.inspect_err(|&refusal| _ = self.refused.insert(culprit, refusal))?;
                 self.compiled[id.index()] = Some(function);
                 self.fresh.push(id);
             }

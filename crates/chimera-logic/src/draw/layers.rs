@@ -77,8 +77,9 @@ pub(super) fn build(scene: &Scene) -> Vec<Layered> {
     let spans = scene.wires.iter().map(|wire| scene.items[wire.from].layer - scene.items[wire.to].layer - 1);
     let bends = spans.fold(0, usize::saturating_add) <= MAX_BENDS;
     let mut builder = Builder::new(scene, bends);
+    let layers = scene.layers();
     let parts = parts(scene, &outgoing).into_iter().map(|visited| {
-        builder.graph.layers = vec![Vec::new(); scene.layers()];
+        builder.graph.layers = vec![Vec::new(); layers];
         for &(item, via) in &visited {
             // A bend stands where the walk met its wire.
             via.into_iter().for_each(|wire| builder.add_bends(wire));

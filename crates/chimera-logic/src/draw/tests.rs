@@ -4,6 +4,7 @@ use super::layout::{Layout, Rect};
 use super::scene::Scene;
 use super::*;
 use crate::load::load_text;
+use crate::parser::MAX_DEPTH;
 use crate::syntax::Op;
 use crate::vocabulary::Vocabulary;
 
@@ -201,16 +202,16 @@ fn large_and_deep_graphs_are_drawn() {
     let svg = to_svg(&large.figure(), &Options::default());
     assert_eq!(svg.matches("class=\"gate\"").count(), 1600.min(large.dag.gates().count()));
 
-    // A ladder: every rung refers to the one below and to the same concepts. Its bends would be a million.
+    // A ladder as deep as formulas may be: every rung refers to the one below and to the same concepts.
     let mut dag = Dag::new(Vocabulary::open());
     let [a, b] = ["a", "b"].map(|name| dag.resolve(name).map(|concept| dag.leaf(concept)).unwrap());
     let mut rung = a;
-    for index in 0..1500 {
+    for index in 0..MAX_DEPTH {
         rung = dag.gate(Op::Implies, vec![if index % 2 == 0 { a } else { b }, rung.negate_if(true)]).unwrap();
     }
     let case = Case { dag, rules: vec![("deep".to_owned(), rung)] };
     let svg = to_svg(&case.figure(), &Options::default());
-    assert_eq!(svg.matches("class=\"gate\"").count(), 1500);
+    assert_eq!(svg.matches("class=\"gate\"").count(), MAX_DEPTH);
     assert!(svg.len() < 4_000_000);
 }
 

@@ -7,6 +7,9 @@ use super::names::is_name_character;
 use super::{Lexer, TokenKind};
 use crate::diagnostic::Code;
 
+/// How far ahead a `\u{...}` is looked at for its end, so that many broken ones on a line take no more than linear time.
+const UNICODE_ESCAPE_CHARACTERS: usize = 24;
+
 /// A bounded look ahead for a closing quote: a line of opening quotes must not cost its square.
 const FOREIGN_QUOTE_CHARACTERS: usize = 200;
 
@@ -55,9 +58,10 @@ impl<'a> Lexer<'a, '_> {
 
     fn bad_escape(&mut self, start: usize) {
         let escape = &self.line[start..];
-        let unicode = escape.starts_with("\\u{").then(|| escape.find(['}', '"'])).flatten();
-        let length = match unicode {
-            Some(end) if escape[end..].starts_with('}') => end + 1,
+        let unicode = escape.starts_with("\\u{");
+        let end = escape.char_indices().take(UNICODE_ESCAPE_CHARACTERS).find(|(_, c)| matches!(c, '}' | '"'));
+        let length = match end {
+            Some((end, '}')) if unicode => end + 1,
             _ => escape.char_indices().nth(2).map_or(escape.len(), |(length, _)| length),
         };
         let shown = &escape[..length];

@@ -2,6 +2,8 @@
 //! (a correction set), so a smallest set that hits all known correction sets is a lower bound; it either clashes, and is
 //! the answer, or it leads to another correction set.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Lint;
 use super::witness::concepts_of;
 use crate::dag::Edge;
@@ -15,48 +17,54 @@ const QUESTIONS: usize = 1000;
 const HITTING_STEPS: usize = 200_000;
 
 impl Lint<'_> {
+    /// Reports rules that cannot hold together: a smallest set of them if it can be found.
     pub(super) fn report_conflict(&mut self, rules: &[usize], solving: &mut Solving, core: Vec<Edge>) {
+        if self.report_clashing_pair(rules) {
+            return;
+        }
         let roots: Vec<_> = rules.iter().map(|&index| self.roots[index]).collect();
-        let (clash, smallest) = match self.clashing_pair(&roots) {
-            Some(pair) => (pair, true),
-            None => {
-                let minimal = solving.shrink(core);
-                smallest_clash(solving, &roots, minimal.len()).map_or((minimal, false), |clash| (clash, true))
-            }
+        let (minimal, settled) = solving.shrink(core);
+        let (clash, kind) = match smallest_clash(solving, &roots, minimal.len()) {
+            Some(clash) => (clash, "no smaller set of connected rules clashes"),
+            None if settled => (minimal, "without any one of them the others can hold"),
+            None => (minimal, "fewer of them may clash already"),
         };
         let members: Vec<usize> =
             rules.iter().zip(&roots).filter(|(_, root)| clash.contains(root)).map(|(&index, _)| index).collect();
+        self.report_clash(&members, kind);
+    }
+
+    fn report_clash(&mut self, members: &[usize], kind: &str) {
         let Some((&first, others)) = members.split_first() else { return };
-        let message = format!("{} cannot hold together", self.names(&members));
-        let kind =
-            if smallest { "no smaller set of rules clashes" } else { "without any one of them the others can hold" };
+        let message = format!("{} cannot hold together", self.names(members));
         let diagnostic = self
             .about(first, Code::Conflict, message)
             .label(format!("rule `{}`", self.rule(first).name))
-            .hint(format!("{kind}; every sample breaks at least one, so change or remove one"));
+            .hint(format!("every sample breaks at least one, so change or remove one; {kind}"));
         let diagnostic = self.noted(diagnostic, others, "rule");
         self.diagnostics.push(diagnostic);
     }
 
-    /// Two rules that clash: nothing is smaller, since rules that never hold are reported on their own.
-    fn clashing_pair(&mut self, roots: &[Edge]) -> Option<Vec<Edge>> {
+    /// Reports two rules that clash, if there are any: nothing is smaller, since rules that never hold are reported on their
+    /// own.
+    pub(super) fn report_clashing_pair(&mut self, rules: &[usize]) -> bool {
         let dag = &self.rule_set.dag;
-        let mut earlier = vec![Vec::new(); dag.vocabulary().len()];
-        for &root in roots {
-            let concepts = concepts_of(dag, root);
-            let mut related: Vec<Edge> =
-                concepts.iter().flat_map(|&concept| earlier[concept].iter().copied()).collect();
-            related.sort_unstable();
-            related.dedup();
-            let about = (0, "whether two rules clash, from");
-            let mut clash =
-                |other: &Edge| self.signatures.never_both(*other, root) && self.impossible(&[*other, root], about);
-            if let Some(other) = related.into_iter().find(|other| clash(other)) {
-                return Some(vec![other, root]);
+        let mut earlier: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for &rule in rules {
+            let concepts = concepts_of(dag, self.roots[rule]);
+            let related = concepts.iter().filter_map(|concept| earlier.get(concept)).flatten().copied();
+            for other in related.collect::<BTreeSet<_>>() {
+                let pair = [self.roots[other], self.roots[rule]];
+                let clash = self.signatures.never_both(pair[0], pair[1])
+                    && self.impossible(&pair, (rule, "whether another rule clashes with RULE"));
+                if clash {
+                    self.report_clash(&[other, rule], "no smaller set of connected rules clashes");
+                    return true;
+                }
             }
-            concepts.into_iter().for_each(|concept| earlier[concept].push(root));
+            concepts.into_iter().for_each(|concept| earlier.entry(concept).or_default().push(rule));
         }
-        None
+        false
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lint;
-use crate::dag::{Edge, NodeId};
+use crate::dag::{Edge, Node, NodeId};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rules::Part;
 
@@ -34,7 +34,7 @@ impl Lint<'_> {
                 let opposite = gate.negate_if(value);
                 if self.signatures.never(opposite) {
                     let user = self.roots.iter().position(|root| root.node() >= id).unwrap_or(0);
-                    if self.impossible(&[opposite], (user, "whether a part is constant in")) {
+                    if self.impossible(&[opposite], (user, "whether a part of RULE is constant")) {
                         constant.insert(id, value);
                     }
                 }
@@ -76,6 +76,24 @@ impl Lint<'_> {
             let diagnostic = Diagnostic::new(Code::ConstantPart, span, message)
                 .hint("this part changes nothing; remove it or say what was meant");
             self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Reports operators that are given the same operand twice, each once; `a => a` is a tautology and reported as such.
+    pub(super) fn repeated_operands(&mut self) {
+        let rule_set = self.rule_set;
+        let mut seen = BTreeSet::new();
+        for &Part { edge, span } in rule_set.rules.iter().flat_map(|rule| rule_set.parts(rule)) {
+            let Node::Gate(op, operands) = rule_set.dag.node(edge.node()) else { continue };
+            // Operands of commutative operators are sorted, so equal ones are neighbours.
+            let repeated = operands.windows(2).find(|pair| pair[0] == pair[1] && op.is_commutative());
+            if let (Some(pair), true) = (repeated, seen.insert(edge.node())) {
+                let message = format!("`{}` is given twice to the same {}", rule_set.dag.text(pair[0]), op.name());
+                self.diagnostics.push(
+                    Diagnostic::new(Code::RepeatedOperand, span, message)
+                        .hint("once says the same, and a gate with fewer operands is easier to train"),
+                );
+            }
         }
     }
 }

@@ -15,7 +15,12 @@ use crate::truth::Program;
 
 /// Adds the findings that come from the rows a model would be trained on; `rows` names them ("the 512 rows of `x.csv`").
 pub fn lint_data(rule_set: &RuleSet, labels: &TruthTable, rows: &str, diagnostics: &mut Diagnostics) {
-    if labels.rows() == 0 || rule_set.rules.is_empty() {
+    if labels.rows() == 0 {
+        let first = rule_set.rules.first().and_then(|rule| rule_set.span(rule));
+        diagnostics.extend(first.map(|span| {
+            Diagnostic::new(Code::NoTrainingRows, span, format!("nothing can be learnt from {rows}"))
+                .hint("rows to train on have `train` in the column `split`, or the table has no such column")
+        }));
         return;
     }
     let lint = DataLint { rule_set, dag: &rule_set.dag, labels, rows };
@@ -58,23 +63,29 @@ impl DataLint<'_> {
         }
     }
 
+    /// Implications that never apply, wherever they stand in a rule, each once.
     fn antecedents(&self, diagnostics: &mut Diagnostics) {
-        let antecedent = |rule: &Rule| match self.dag.node(rule.root.node()) {
-            Node::Gate(Op::Implies, operands) if !rule.root.is_negated() => operands.first().copied(),
-            _ => None,
-        };
-        let rules: Vec<_> = self
-            .rule_set
-            .rules
-            .iter()
-            .filter_map(|rule| Some((rule, antecedent(rule)?, self.rule_set.span(rule)?)))
-            .collect();
-        let wanted: Vec<_> = rules.iter().map(|&(_, antecedent, _)| antecedent).collect();
+        let mut seen = BTreeSet::new();
+        let mut implications = Vec::new();
+        for rule in &self.rule_set.rules {
+            for &Part { edge, span } in self.rule_set.parts(rule) {
+                if let Node::Gate(Op::Implies, &[antecedent, _]) = self.dag.node(edge.node())
+                    && seen.insert(edge.node())
+                {
+                    implications.push((rule, antecedent, span));
+                }
+            }
+        }
+        let wanted: Vec<_> = implications.iter().map(|&(_, antecedent, _)| antecedent).collect();
         let truth = Program::compile(self.dag, &wanted).evaluate(self.labels);
-        for (column, (rule, _, span)) in rules.into_iter().enumerate() {
-            if truth.counts(column).holds == 0 {
-                let message = format!("the antecedent of `{}` is never true in {}", rule.name, self.rows);
-                let hint = "the rule holds there without saying anything, and nothing shows what keeping it looks like";
+        for (column, (rule, antecedent, span)) in implications.into_iter().enumerate() {
+            let TruthCounts { holds, unknown, .. } = truth.counts(column);
+            if holds == 0 {
+                let never = if unknown > 0 { "never known to be true" } else { "never true" };
+                let text = self.dag.text(antecedent);
+                let message = format!("the antecedent `{text}` of `{}` is {never} in {}", rule.name, self.rows);
+                let hint =
+                    "the implication holds there without saying anything, so nothing shows what keeping it looks like";
                 diagnostics.push(Diagnostic::new(Code::Vacuous, span, message).hint(hint));
             }
         }
@@ -85,7 +96,7 @@ impl DataLint<'_> {
         for (column, rule) in self.rule_set.rules.iter().enumerate() {
             let TruthCounts { fails, unknown, .. } = truth.counts(column);
             if let (true, Some(span)) = (fails > 0, self.rule_set.span(rule)) {
-                let open = if unknown > 0 { format!(" ({unknown} of them leave it open)") } else { String::new() };
+                let open = if unknown > 0 { format!("; {unknown} leave it open") } else { String::new() };
                 let message = format!("rule `{}` is broken by {fails} of {}{open}", rule.name, self.rows);
                 let hint = "wrong labels, or a rule with exceptions? `rules truth` lists the rows";
                 diagnostics.push(Diagnostic::new(Code::BrokenInTraining, span, message).hint(hint));
@@ -93,7 +104,8 @@ impl DataLint<'_> {
         }
     }
 
-    /// Rows of truth tables that no sample fills, told once a rule, and those that no chimera can fill either, once a gate.
+    /// Rows of truth tables that no sample fills, told once a rule, and operands to which no chimera
+    /// can give a value, once each.
     fn configurations(&self, diagnostics: &mut Diagnostics) {
         let gates = coverage(self.dag, &self.rule_set.roots(), self.labels);
         let gate_of: BTreeMap<NodeId, &GateCoverage> = gates.iter().map(|gate| (gate.node, gate)).collect();
@@ -107,9 +119,7 @@ impl DataLint<'_> {
                 parts.iter().filter_map(|part| Some((*gate_of.get(&part.edge.node())?, part.span))).collect();
             self.report_empty(rule, &own, diagnostics);
             for (gate, span) in own {
-                if reported.insert(gate.node) {
-                    self.report_no_chimera(gate, span, &supplies, diagnostics);
-                }
+                self.report_no_chimera(gate, span, &supplies, &mut reported, diagnostics);
             }
         }
     }
@@ -131,7 +141,14 @@ impl DataLint<'_> {
         }
     }
 
-    fn report_no_chimera(&self, gate: &GateCoverage, span: Span, supplies: &[Supply], diagnostics: &mut Diagnostics) {
+    fn report_no_chimera(
+        &self,
+        gate: &GateCoverage,
+        span: Span,
+        supplies: &[Supply],
+        reported: &mut BTreeSet<NodeId>,
+        diagnostics: &mut Diagnostics,
+    ) {
         for &operand in &gate.operands {
             let supply = of_edge(supplies, operand);
             let value = match (supply.can_hold, supply.can_fail) {
@@ -140,9 +157,13 @@ impl DataLint<'_> {
                 (false, true) => "true",
                 (false, false) => "known",
             };
+            if !reported.insert(operand.node()) {
+                continue;
+            }
             let text = self.dag.text(operand);
             let message = format!("no chimera can make `{text}` {value} here: it never is in {}", self.rows);
-            let hint = "the gate will not see that case in training; label samples that have it, or change the rule";
+            let hint =
+                "gates over it will not see that case in training; label samples that have it, or change the rule";
             diagnostics.push(Diagnostic::new(Code::NoChimera, span, message).hint(hint));
         }
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lint;
 use super::witness::Search;
+use crate::bdd::TooLarge;
 use crate::dag::Edge;
 use crate::diagnostic::Code;
 use crate::sat::{Answer, Solving};
@@ -41,14 +42,21 @@ impl Lint<'_> {
         distinct
     }
 
-    /// Pairs of a rule and the first rule of the class that it is equivalent to.
+    /// Pairs of a rule and the first rule of the class that it is equivalent to. Equal functions are one diagram; rules whose
+    /// diagram is too large are compared one by one.
     fn equivalent_in(&mut self, class: &[usize]) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
-        let mut representatives: Vec<usize> = Vec::new();
-        for &index in class {
-            match representatives.iter().copied().find(|&first| self.equivalent(index, first)) {
-                Some(first) => pairs.push((index, first)),
-                None => representatives.push(index),
+        let mut first_with = BTreeMap::new();
+        for &index in class.iter().filter(|_| class.len() > 1) {
+            match self.diagrams.compile(self.roots[index]) {
+                Ok(diagram) => {
+                    let first = *first_with.entry(diagram).or_insert(index);
+                    pairs.extend((first != index).then_some((index, first)));
+                }
+                Err(TooLarge { .. }) => {
+                    let same = class.iter().copied().find(|&first| first < index && self.equivalent(index, first));
+                    pairs.extend(same.map(|first| (index, first)));
+                }
             }
         }
         pairs
@@ -56,7 +64,7 @@ impl Lint<'_> {
 
     fn equivalent(&mut self, one: usize, other: usize) -> bool {
         let (a, b) = (self.roots[one], self.roots[other]);
-        let about = (one, "whether another rule means the same as");
+        let about = (one, "whether another rule means the same as RULE");
         self.impossible(&[a, b.negate_if(true)], about) && self.impossible(&[b, a.negate_if(true)], about)
     }
 
@@ -67,22 +75,35 @@ impl Lint<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Whether these rules can all hold together; if so, which of them follow from the rest.
+    /// Whether these rules, all of one component, can hold together; if so, which of them follow from the rest.
     pub(super) fn joint(&mut self, rules: &[usize]) {
         let roots: Vec<_> = rules.iter().map(|&index| self.roots[index]).collect();
-        let mut solving = Solving::new(&self.rule_set.dag, &roots);
+        let mut solving = Solving::new(&self.rule_set.dag, &roots, &self.budget);
         match solving.together(&roots) {
             // From rules that clash anything follows, so nothing is said of consequences.
             Answer::Clash(core) => self.report_conflict(rules, &mut solving, core),
             Answer::Unknown => {
-                self.undecided.extend(rules.first().map(|&index| (index, "whether the rules can hold together, from")));
+                if let Some((&first, _)) = rules.split_first() {
+                    self.undecided.push((
+                        first,
+                        "whether the rules connected with RULE can hold together, and which follow from others",
+                    ));
+                }
+                self.report_clashing_pair(rules);
             }
             Answer::Together => {
                 let dag = &self.rule_set.dag;
                 let holds = |concept| dag.find_leaf(concept).is_some_and(|leaf| solving.holds(leaf));
                 let mut search = Search::new(dag, &roots, holds);
                 let suspects: Vec<_> = (0..rules.len()).filter(|&position| !search.breaks_alone(position)).collect();
-                suspects.into_iter().for_each(|position| self.consequence(position, rules, &roots, &mut solving));
+                for position in suspects {
+                    if self.budget.is_spent() {
+                        self.undecided
+                            .push((rules[position], "which of the rules connected with RULE follow from others"));
+                        break;
+                    }
+                    self.consequence(position, rules, &roots, &mut solving);
+                }
             }
         }
     }
@@ -94,12 +115,16 @@ impl Lint<'_> {
         formulas[position] = denied;
         match solving.together(&formulas) {
             Answer::Together => {}
-            Answer::Unknown => self.undecided.push((index, "whether other rules imply")),
+            Answer::Unknown => self.undecided.push((index, "whether other rules imply RULE")),
             Answer::Clash(core) => {
-                let core = solving.shrink(core);
+                let (core, _) = solving.shrink(core);
                 let others: Vec<_> = core.into_iter().filter(|&edge| edge != denied).collect();
                 let causes: Vec<usize> =
                     rules.iter().zip(roots).filter(|(_, root)| others.contains(root)).map(|(&rule, _)| rule).collect();
+                if causes.is_empty() {
+                    // It holds whatever the others say: a tautology that was too hard to see.
+                    return self.undecided.push((index, "whether RULE can be broken at all"));
+                }
                 self.report_consequence(index, &causes);
             }
         }

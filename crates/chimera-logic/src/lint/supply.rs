@@ -1,6 +1,7 @@
 //! Which truth values chimeras can give each node. A deep chimera draws a row for every concept occurrence on its own, so a
-//! node can be made true exactly if its operands, chosen independently, can make it so; a concept that is true on every row
-//! has no false row to draw.
+//! node can be made true if its operands, chosen independently, can make it so; a concept that is true on every row has no
+//! false row to draw. Rows of one chimera are pairwise different, which only matters where a value occurs on fewer rows than
+//! the formula has concepts; that case is left to the sampler.
 
 use crate::bits::TruthTable;
 use crate::dag::{Dag, Edge, Node};
@@ -66,13 +67,7 @@ fn of_gate(op: Op, operands: &[Supply]) -> Supply {
             can_hold: operands[0].can_fail || operands[1].can_hold,
             can_fail: operands[0].can_hold && operands[1].can_fail,
         },
-        Op::Iff => Supply { can_hold: all(true) || all(false), can_fail: differ(operands) },
+        // Every operand has a value by now, so one that can hold and one that can fail make two that differ.
+        Op::Iff => Supply { can_hold: all(true) || all(false), can_fail: any(true) && any(false) },
     }
-}
-
-/// Whether two different operands can differ.
-fn differ(operands: &[Supply]) -> bool {
-    let pairs =
-        operands.iter().enumerate().flat_map(|(at, one)| operands[at + 1..].iter().map(move |other| (one, other)));
-    pairs.into_iter().any(|(one, other)| one.can_hold && other.can_fail || one.can_fail && other.can_hold)
 }

@@ -94,10 +94,19 @@ impl Parser<'_, '_> {
             return self.too_deep(span);
         }
         if count > 2 {
+            let words: Vec<String> = match &operands[..] {
+                [a, b, c] if operands.iter().all(|operand| operand.depth == 0) => {
+                    [a, b, c].map(ToString::to_string).to_vec()
+                }
+                _ => ["a", "b", "c"].map(str::to_owned).to_vec(),
+            };
+            let [a, b, c] = &words[..] else { return None };
             self.push(
                 Diagnostic::new(Code::ImplicationChain, span, "a chain of `=>` without parentheses")
-                    .label("read as `a => (b => c)`")
-                    .hint("write `(a => b) & (b => c)` if each step must hold, or parentheses if this is meant"),
+                    .label(format!("read as `{a} => ({b} => {c})`"))
+                    .hint(format!(
+                        "write `({a} => {b}) & ({b} => {c})` if each step must hold, or parentheses if this is meant"
+                    )),
             );
         }
         while operands.len() > 2 {
@@ -127,8 +136,7 @@ impl Parser<'_, '_> {
             negated = !negated;
         }
         let formula = self.primary(depth)?;
-        // A concept's place is its name, so that findings about it underline nothing else.
-        let span = if formula.depth == 0 { formula.span } else { start.to(self.previous()) };
+        let span = start.to(self.previous());
         Some(Formula { negated: formula.negated ^ negated, span, ..formula })
     }
 
@@ -152,7 +160,7 @@ impl Parser<'_, '_> {
             self.report(Code::Constant, span, message, hint);
             return None;
         }
-        Some(Formula { negated: false, body: Body::Concept(name.to_string()), span, depth: 0 })
+        Some(Formula { negated: false, body: Body::Concept(name.to_string(), span), span, depth: 0 })
     }
 
     fn group(&mut self, open: Span, depth: usize) -> Option<Formula> {

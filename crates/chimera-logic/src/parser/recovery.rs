@@ -83,6 +83,8 @@ impl Parser<'_, '_> {
         };
         let hint = if self.peek_second() == Some(TokenKind::Open) {
             "operators stand between their operands: `a & b`"
+        } else if kind.is_none() {
+            "a rule ends with its line; an operand is a concept, `!` and an operand, or a group in parentheses"
         } else {
             "an operand is a concept, `!` and an operand, or a group in parentheses"
         };

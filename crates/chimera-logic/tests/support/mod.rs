@@ -79,7 +79,7 @@ pub(crate) fn kleene(op: Op, operands: &[Option<bool>]) -> Option<bool> {
 /// The truth of a formula as written.
 pub(crate) fn formula_truth(formula: &Formula, label: &dyn Fn(&str) -> Option<bool>) -> Option<bool> {
     let body = match &formula.body {
-        Body::Concept(name) => label(name),
+        Body::Concept(name, _) => label(name),
         Body::Apply(op, operands) => {
             let operands: Vec<_> = operands.iter().map(|operand| formula_truth(operand, label)).collect();
             kleene(*op, &operands)

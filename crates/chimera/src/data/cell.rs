@@ -25,8 +25,9 @@ pub(super) fn parse(cell: &str) -> Result<Option<bool>, NotALabel> {
 fn parse_word(word: &str) -> Result<Option<bool>, NotALabel> {
     match word {
         "" => Ok(None),
-        "0" => Ok(Some(false)),
-        "1" => Ok(Some(true)),
+        // `0.0` is what tools write that know no missing integers.
+        "0" | "0.0" => Ok(Some(false)),
+        "1" | "1.0" => Ok(Some(true)),
         _ if word.eq_ignore_ascii_case("false") => Ok(Some(false)),
         _ if word.eq_ignore_ascii_case("true") => Ok(Some(true)),
         _ => Err(NotALabel),
@@ -57,16 +58,16 @@ mod tests {
 
     #[test]
     fn the_grammar_of_cells() {
-        for cell in ["0", " 0 ", "false", "FALSE", "False", "\tfAlSe\r"] {
+        for cell in ["0", " 0 ", "0.0", "false", "FALSE", "False", "\tfAlSe\r"] {
             assert_eq!(parse(cell), Ok(Some(false)), "{cell:?}");
         }
-        for cell in ["1", "1 ", "true", "TRUE", " True", "\u{a0}1"] {
+        for cell in ["1", "1 ", "1.0", "true", "TRUE", " True", "\u{a0}1"] {
             assert_eq!(parse(cell), Ok(Some(true)), "{cell:?}");
         }
         for cell in ["", " ", "\t \r"] {
             assert_eq!(parse(cell), Ok(None), "{cell:?}");
         }
-        for cell in ["yes", "2", "-1", "0.5", "0.0", "1.0", "nan", "NaN", "null", "t", "01", "0 1", "tru\u{435}"] {
+        for cell in ["yes", "2", "-1", "0.5", "1.00", "nan", "NaN", "null", "t", "01", "0 1", "tru\u{435}"] {
             assert_eq!(parse(cell), Err(NotALabel), "{cell:?}");
         }
     }

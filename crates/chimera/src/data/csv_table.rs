@@ -45,7 +45,8 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8) -> Result<LabelTable>
             }
             Next::Record(record) => {
                 if let (Some(splits), Some(position)) = (&mut splits, header.split) {
-                    splits.extend(record.cells().nth(position).map(|text| text.trim().to_owned()));
+                    let text = record.cells().nth(position).unwrap_or_default();
+                    splits.push(header.read_split(text, record.line, &mut problems));
                 }
                 read_row(record, &header, &concept_of, &mut ids, &mut columns, &mut problems);
                 rows += 1;

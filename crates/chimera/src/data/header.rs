@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::data::cell::shown;
 use crate::data::problem::TableProblems;
+use crate::data::table::Split;
 
 /// The column that names the sample.
 const ID: &str = "id";
@@ -30,6 +31,18 @@ pub(super) struct Header {
 }
 
 impl Header {
+    /// The split in a cell; `None` where it is empty or wrong, which goes to `problems`.
+    pub(super) fn read_split(&self, cell: &str, place: u64, problems: &mut TableProblems) -> Option<Split> {
+        let word = cell.trim();
+        let split = Split::from_word(word);
+        if let (None, Some(position), false) = (split, self.split, word.is_empty()) {
+            let message = || format!("expected `train`, `calibration`, `test` or `oracle`, got `{}`", shown(word));
+            let hint = "leave the cell empty, or the column out, if a sample belongs to no split";
+            problems.add_in_column(place, (position, SPLIT), message, Some(hint));
+        }
+        split
+    }
+
     /// Sorts the columns by their names, white space around them ignored. `place` is the header's line; what is wrong
     /// goes to `problems`, and the header is of use only if there is nothing.
     pub(super) fn from_names<'a>(

@@ -49,9 +49,11 @@ pub(super) fn read(path: &Path, file: File) -> Result<LabelTable> {
         read_ids(batch.column(place(header.id)), rows, &mut ids, &mut problems);
         if let (Some(splits), Some(position)) = (&mut splits, header.split) {
             let texts = batch.column(place(position)).as_string_opt::<i32>().into_iter().flatten();
-            splits.extend(texts.map(|text| text.unwrap_or_default().trim().to_owned()));
+            splits.extend(texts.enumerate().map(|(row, text)| {
+                header.read_split(text.unwrap_or_default(), (rows + row) as u64 + 1, &mut problems)
+            }));
             // A column of nulls alone has no text at all.
-            splits.resize(rows + batch.num_rows(), String::new());
+            splits.resize(rows + batch.num_rows(), None);
         }
         for (concept, &position) in header.positions.iter().enumerate() {
             let array = batch.column(place(position));

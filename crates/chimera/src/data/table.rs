@@ -13,8 +13,30 @@ use chimera_logic::vocabulary::Vocabulary;
 use crate::data::{csv_table, parquet_table};
 use crate::error::{Error, Result};
 
-/// The split of samples to train on.
-const TRAIN: &str = "train";
+/// What a sample is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// To be learnt from.
+    Train,
+    /// For thresholds and other choices.
+    Calibration,
+    /// For the final numbers, never for fitting.
+    Test,
+    /// Rows with violations, for the supervised ceiling alone.
+    Oracle,
+}
+
+impl Split {
+    /// The words of the column `split`.
+    pub const WORDS: [(&'static str, Self); 4] =
+        [("train", Self::Train), ("calibration", Self::Calibration), ("test", Self::Test), ("oracle", Self::Oracle)];
+
+    /// The split of a word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::WORDS.into_iter().find(|(text, _)| *text == word).map(|(_, split)| split)
+    }
+}
 
 /// The labels of samples.
 #[derive(Clone, Debug)]
@@ -23,8 +45,8 @@ pub struct LabelTable {
     pub ids: Vec<String>,
     /// Three-valued labels: a row a sample, a column a concept.
     pub labels: TruthTable,
-    /// What each sample is for, as written in the column `split`; `None` without that column.
-    pub splits: Option<Vec<String>>,
+    /// What each sample is for, from the column `split` (nothing where the cell is empty); `None` without that column.
+    pub splits: Option<Vec<Option<Split>>>,
     /// The concepts in the order of their columns.
     pub concepts: Vec<String>,
     /// The file as the caller named it.
@@ -59,7 +81,7 @@ impl LabelTable {
     /// The rows that a model would be trained on, by number: those of split `train`, or all where there are no splits.
     #[must_use]
     pub fn training_rows(&self) -> Vec<usize> {
-        let trains = |row: &usize| self.splits.as_ref().is_none_or(|splits| splits[*row] == TRAIN);
+        let trains = |row: &usize| self.splits.as_ref().is_none_or(|splits| splits[*row] == Some(Split::Train));
         (0..self.ids.len()).filter(trains).collect()
     }
 
