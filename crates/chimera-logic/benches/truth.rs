@@ -4,7 +4,12 @@
 //!
 //!     cargo bench -p chimera-logic --bench truth -- --python .venv/bin/python
 
-#![allow(clippy::print_stdout, clippy::expect_used, clippy::disallowed_methods, reason = "a benchmark prints its result or stops")]
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a benchmark prints its result or stops"
+)]
 
 #[path = "../tests/support/mod.rs"]
 mod support;

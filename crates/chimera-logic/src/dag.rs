@@ -2,12 +2,11 @@
 //! edge, never a node. A node's children have smaller ids.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
+use hashbrown::{HashSet, HashTable};
 
 use crate::parser::{MAX_DEPTH, MAX_OPERANDS};
 use crate::printer::{self, Expression, Shape};
@@ -306,15 +305,18 @@ impl Dag {
     /// The nodes that the given references need, themselves included, children before parents.
     #[must_use]
     pub fn cone(&self, roots: &[Edge]) -> Vec<NodeId> {
-        let mut needed = BTreeSet::new();
+        let mut seen: HashSet<NodeId, RandomState> = HashSet::default();
+        let mut needed: Vec<NodeId> = Vec::new();
         let mut pending: Vec<NodeId> = roots.iter().map(|root| root.node()).collect();
         while let Some(id) = pending.pop() {
-            if needed.insert(id) {
+            if seen.insert(id) {
+                needed.push(id);
                 pending.extend(self.operands(id).iter().map(|edge| edge.node()));
             }
         }
         // Children have smaller ids than their parents.
-        needed.into_iter().collect()
+        needed.sort_unstable();
+        needed
     }
 
     /// A reference as formula text, operands in canonical order. Shared nodes are written out at each use: for what a person
