@@ -53,6 +53,14 @@ pub(crate) enum RulesCommand {
     Graph(GraphArguments),
 }
 
+/// The label table of a command that cannot do without.
+#[derive(Debug, Args)]
+pub(crate) struct LabelsInput {
+    /// Label table (.csv, .tsv or .parquet) with `id` and one column a concept.
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) data: PathBuf,
+}
+
 /// The rule file of a command.
 #[derive(Debug, Args)]
 pub(crate) struct RulesInput {
@@ -176,9 +184,8 @@ pub(crate) struct GraphArguments {
 pub(crate) struct TruthArguments {
     #[command(flatten)]
     pub(crate) rules: RulesInput,
-    /// Label table (.csv, .tsv or .parquet) with `id` and one column a concept.
-    #[arg(long, value_name = "TABLE")]
-    pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) labels: LabelsInput,
     /// Write to a file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -206,9 +213,8 @@ pub(crate) enum TableFormat {
 pub(crate) struct CoverageArguments {
     #[command(flatten)]
     pub(crate) rules: RulesInput,
-    /// Label table (.csv, .tsv or .parquet) with `id` and one column a concept.
-    #[arg(long, value_name = "TABLE")]
-    pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) labels: LabelsInput,
     /// How to print it; by default what the name of the file says, else a table.
     #[arg(long, value_enum)]
     pub(crate) format: Option<TableFormat>,

@@ -16,7 +16,7 @@ use crate::table::{Align, Table, counted, grouped};
 
 pub(crate) fn run(arguments: &CoverageArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let format = format_of(arguments)?;
-    let table = LabelTable::read(&arguments.data)?;
+    let table = LabelTable::read(&arguments.labels.data)?;
     let rule_set = input::load_sound(&arguments.rules.file, Some(&table), console)?;
     let gates = coverage(&rule_set.dag, &rule_set.roots(), &table.labels);
     let coverage = Coverage { rule_set: &rule_set, gates, users: rule_set.users() };
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &CoverageArguments, console: &mut Console) -> anyho
         TableFormat::Csv => write_csv(&coverage, out),
         TableFormat::Json => write_json(&coverage, out),
     };
-    console.write_out(arguments.out.as_deref(), &[&arguments.rules.file, &arguments.data], write)?;
+    console.write_out(arguments.out.as_deref(), &[&arguments.rules.file, &arguments.labels.data], write)?;
     let short = coverage.gates.iter().filter(|gate| gate.missing() != Some(0)).count();
     console.say(format_args!(
         "{} over {}: {short} with configurations that no row holds",

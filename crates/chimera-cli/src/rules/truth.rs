@@ -17,7 +17,7 @@ use crate::table::counted;
 pub(crate) fn run(arguments: &TruthArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let expected = if arguments.json { ["jsonl", "json"] } else { ["csv", "txt"] };
     ending::expect(arguments.out.as_deref(), &expected)?;
-    let table = LabelTable::read(&arguments.data)?;
+    let table = LabelTable::read(&arguments.labels.data)?;
     let rule_set = input::load_sound(&arguments.rules.file, Some(&table), console)?;
     if !arguments.json && rule_set.find("id").is_some() {
         bail!("a rule is named `id`, like the column of sample ids\nhint: rename the rule, or use `--json`");
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &TruthArguments, console: &mut Console) -> anyhow::
             write_csv(&table, &rule_set, &truth, out)
         }
     };
-    console.write_out(arguments.out.as_deref(), &[&arguments.rules.file, &arguments.data], write)?;
+    console.write_out(arguments.out.as_deref(), &[&arguments.rules.file, &arguments.labels.data], write)?;
     let broken = (0..truth.rows()).filter(|&row| breaks_any(&truth, row)).count();
     let rows = counted(truth.rows(), "row");
     console.say(format_args!(
