@@ -285,6 +285,9 @@ fn large_parities_are_no_trouble() {
     fastrand::Rng::with_seed(1).shuffle(&mut shuffled);
     let text = format!("p: {}\nq: {}\nr: c0 & !c0\n", chain(&names), chain(&shuffled));
     assert_eq!(messages(&text), ["E100 rule `r` can never hold", "W101 rule `q` means the same as `p`"]);
+    let text =
+        format!("p: {}\nq: !{}\n", chain(&names[..24]), chain(&names[..24].iter().rev().cloned().collect::<Vec<_>>()));
+    assert_eq!(messages(&text), ["E102 `p` and `q` cannot hold together"]);
 }
 
 #[test]

@@ -82,14 +82,12 @@ impl Lint<'_> {
         match solving.together(&roots) {
             // From rules that clash anything follows, so nothing is said of consequences.
             Answer::Clash(core) => self.report_conflict(rules, &mut solving, core),
+            // The solver may give up where two diagrams tell at once.
             Answer::Unknown => {
-                if let Some((&first, _)) = rules.split_first() {
-                    self.undecided.push((
-                        first,
-                        "whether the rules connected with RULE can hold together, and which follow from others",
-                    ));
+                if let (false, Some(&first)) = (self.report_clashing_pair(rules), rules.first()) {
+                    let what = "whether the rules connected with RULE can hold together, and which follow from others";
+                    self.undecided.push((first, what));
                 }
-                self.report_clashing_pair(rules);
             }
             Answer::Together => {
                 let dag = &self.rule_set.dag;
