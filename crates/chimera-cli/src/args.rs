@@ -53,6 +53,14 @@ pub(crate) enum RulesCommand {
     Graph(GraphArguments),
 }
 
+/// Which rules of the file a command is about.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// Names of the rules to look at; all if none is given.
+    #[arg(value_name = "RULE")]
+    pub(crate) names: Vec<String>,
+}
+
 /// The label table of a command that cannot do without.
 #[derive(Debug, Args)]
 pub(crate) struct LabelsInput {
@@ -111,9 +119,8 @@ pub(crate) struct FormatArguments {
 pub(crate) struct ShowArguments {
     #[command(flatten)]
     pub(crate) rules: RulesInput,
-    /// Names of the rules to show; all if none is given.
-    #[arg(value_name = "RULE")]
-    pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
     /// Probabilities of concepts, such as `a=0.9,b=0.3`; others are 0.5. Adds to each rule its probability (exact, and as if
     /// operands were independent), its most probable world and its cheapest repair, with the log-odds that it overrules as cost.
     #[arg(long = "p", value_name = "CONCEPT=P,...")]
@@ -154,9 +161,8 @@ pub(crate) enum DrawDirection {
 pub(crate) struct GraphArguments {
     #[command(flatten)]
     pub(crate) rules: RulesInput,
-    /// Names of the rules to draw; all if none is given.
-    #[arg(value_name = "RULE")]
-    pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
     /// Probabilities of concepts, such as `a=0.9,b=0.3`; others are 0.5. Nodes are coloured by their exact probability.
     #[arg(long = "p", value_name = "CONCEPT=P,...")]
     pub(crate) probabilities: Option<String>,

@@ -16,7 +16,7 @@ const READABLE: usize = 60;
 pub(crate) fn run(arguments: &GraphArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let format = format_of(arguments)?;
     let mut rule_set = input::load_sound(&arguments.rules.file, None, console)?;
-    input::keep_named(&mut rule_set, &arguments.names)?;
+    input::keep_named(&mut rule_set, &arguments.selection.names)?;
     let values = match &arguments.probabilities {
         Some(given) => probability::of_nodes(&rule_set, &Given::parse(given, &rule_set)?)?,
         None => Vec::new(),
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &GraphArguments, console: &mut Console) -> anyhow::
     if let Some(path) = &arguments.out {
         console.say(format_args!("drew {} to `{}`", counted(rule_set.rules.len(), "rule"), path.display()));
     }
-    if rule_set.rules.len() > READABLE && arguments.names.is_empty() {
+    if rule_set.rules.len() > READABLE && arguments.selection.names.is_empty() {
         console.say("hint: that is much for one picture; name the rules to draw after the file");
     }
     Ok(Outcome::Done)

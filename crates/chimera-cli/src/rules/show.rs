@@ -16,7 +16,7 @@ use crate::table::{Align, Table, counted, grouped};
 pub(crate) fn run(arguments: &ShowArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let mut rule_set = input::load_sound(&arguments.rules.file, None, console)?;
     let users = rule_set.users();
-    input::keep_named(&mut rule_set, &arguments.names)?;
+    input::keep_named(&mut rule_set, &arguments.selection.names)?;
     let given = arguments.probabilities.as_deref().map(|text| Given::parse(text, &rule_set)).transpose()?;
     let mut prospects = given.as_ref().map(|given| Prospects::new(&rule_set, given)).transpose()?;
     if arguments.graph {
