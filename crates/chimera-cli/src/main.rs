@@ -2,7 +2,9 @@
 
 mod args;
 mod console;
+mod data;
 mod demo;
+mod import;
 mod rules;
 mod table;
 
@@ -33,6 +35,8 @@ fn main() -> ExitCode {
     }
     let outcome = match arguments.command {
         Command::Rules(command) => rules::run(&command, &mut console),
+        Command::Import(command) => import::run(&command, &console),
+        Command::Data(command) => data::run(&command, &mut console),
         Command::Demo(arguments) => demo::run(&arguments, &mut console),
     };
     match outcome.and_then(|outcome| console.finish().map(|()| outcome)) {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
-use chimera::data::table::LabelTable;
+use chimera::data::dataset::labels_at;
 use chimera_logic::coverage::{Configuration, GateCoverage, coverage};
 use chimera_logic::dag::Edge;
 use chimera_logic::rules::{RuleId, RuleSet};
@@ -16,7 +16,7 @@ use crate::console::Console;
 use crate::table::{Align, Table, counted, grouped};
 
 pub(crate) fn run(arguments: &CoverageArguments, console: &mut Console) -> anyhow::Result<Outcome> {
-    let table = LabelTable::read(&arguments.data)?;
+    let table = labels_at(&arguments.data)?;
     let rule_set = input::load_sound(&arguments.rules.file, Some(&table), console)?;
     let gates = coverage(&rule_set.dag, &rule_set.roots(), &table.labels);
     let coverage = Coverage { rule_set: &rule_set, gates, users: rule_set.users() };

@@ -4,7 +4,7 @@ mod check;
 mod coverage;
 mod format;
 mod graph;
-mod input;
+pub(crate) mod input;
 mod probability;
 mod show;
 mod truth;

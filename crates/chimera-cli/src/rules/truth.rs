@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
+use chimera::data::dataset::labels_at;
 use chimera::data::table::LabelTable;
 use chimera_logic::bits::TruthTable;
 use chimera_logic::rules::RuleSet;
@@ -15,7 +16,7 @@ use crate::console::Console;
 use crate::table::counted;
 
 pub(crate) fn run(arguments: &TruthArguments, console: &mut Console) -> anyhow::Result<Outcome> {
-    let table = LabelTable::read(&arguments.data)?;
+    let table = labels_at(&arguments.data)?;
     let rule_set = input::load_sound(&arguments.rules.file, Some(&table), console)?;
     let truth = Program::compile(&rule_set.dag, &rule_set.roots()).evaluate(&table.labels);
     let write = |out: &mut dyn Write| {
