@@ -1,8 +1,13 @@
 //! What can be typed. The help texts are the manual.
 
+mod data;
+
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use self::data::*;
 
 /// Logical anomaly detection: rules over visual concepts, checked exactly.
 #[derive(Debug, Parser)]
@@ -25,6 +30,12 @@ pub(crate) enum Command {
     /// Check, format, show and evaluate rule files.
     #[command(subcommand)]
     Rules(RulesCommand),
+    /// Turn a source of data into a dataset folder, which everything else reads.
+    #[command(subcommand)]
+    Import(ImportCommand),
+    /// Show and check dataset folders.
+    #[command(subcommand)]
+    Data(DataCommand),
     /// See it work: a built-in rule file against built-in labels.
     Demo(DemoArguments),
 }
@@ -61,11 +72,25 @@ pub(crate) struct Selection {
     pub(crate) names: Vec<String>,
 }
 
+/// How much of the machine a command may use.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Threads {
+    /// Threads to work with; all cores by default. Results do not depend on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl Threads {
+    pub(crate) fn get(self) -> NonZeroUsize {
+        self.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+    }
+}
+
 /// The label table of a command that cannot do without.
 #[derive(Debug, Args)]
 pub(crate) struct LabelsInput {
-    /// Label table (.csv, .tsv or .parquet) with `id` and one column a concept.
-    #[arg(long, value_name = "TABLE")]
+    /// Dataset folder, or label table (.csv, .tsv, .parquet, .jsonl) with `id` and one column a concept.
+    #[arg(long, value_name = "DATA")]
     pub(crate) data: PathBuf,
 }
 
@@ -80,14 +105,15 @@ pub(crate) struct RulesInput {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  chimera rules check my.rules\n  chimera rules check my.rules --data labels.csv\n  \
-    chimera rules check my.rules --json | jq '.diagnostics[].code'\n\n\
+    chimera rules check my.rules --data ds/\n  chimera rules check my.rules --json | jq '.diagnostics[].code'\n\n\
     Exit code 1 if there are errors; warnings alone leave it at 0."
 )]
 pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) rules: RulesInput,
-    /// Label table (.csv, .tsv or .parquet): concepts must be its columns, and rules are counted on its rows.
-    #[arg(long, value_name = "TABLE")]
+    /// Dataset folder or label table (.csv, .tsv, .parquet, .jsonl): concepts must be its columns, and rules are counted on
+    /// its rows.
+    #[arg(long, value_name = "DATA")]
     pub(crate) data: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]

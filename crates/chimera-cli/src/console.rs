@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use chimera_logic::render::Palette;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 /// The two streams of the program.
@@ -65,6 +66,19 @@ impl Console {
         }
     }
 
+    /// A bar for long work: drawn on a terminal, nothing elsewhere and with `-q`. It goes when it is dropped.
+    pub(crate) fn bar(&self, what: &'static str) -> Bar {
+        let hidden = self.quiet || !io::stderr().is_terminal();
+        let bar = ProgressBar::with_draw_target(
+            None,
+            if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
+        );
+        let style = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {elapsed} (left {eta}) {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_prefix(what);
+        Bar(bar)
+    }
+
     /// Text that is shown on standard error even with `-q`: why a command could not run.
     pub(crate) fn complain(&self, words: impl std::fmt::Display) {
         let _ = writeln!(io::stderr(), "{words}");
@@ -78,6 +92,25 @@ impl Console {
     /// Writes out what is buffered; the last chance to notice a full disk behind standard output.
     pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
         self.results.flush().context("cannot write to standard output")
+    }
+}
+
+/// How far long work has come.
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    /// So much is done. May be called from several threads, in any order.
+    pub(crate) fn set(&self, done: usize, total: usize) {
+        self.0.set_length(total as u64);
+        if done as u64 > self.0.position() {
+            self.0.set_position(done as u64);
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

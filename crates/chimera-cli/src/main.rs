@@ -2,7 +2,10 @@
 
 mod args;
 mod console;
+mod data;
 mod demo;
+mod ending;
+mod import;
 mod rules;
 mod table;
 
@@ -33,6 +36,8 @@ fn main() -> ExitCode {
     }
     let outcome = match arguments.command {
         Command::Rules(command) => rules::run(&command, &mut console),
+        Command::Import(command) => import::run(&command, &console),
+        Command::Data(command) => data::run(&command, &mut console),
         Command::Demo(arguments) => demo::run(&arguments, &mut console),
     };
     // Whoever reads us may have seen enough (`chimera ... | head`): that is no failure, and changes no outcome.

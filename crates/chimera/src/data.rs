@@ -1,13 +1,32 @@
-//! Data in: tables of labels, one row a sample and one column a concept.
+//! Data in: any source becomes a dataset folder ([`import`]), and everything else reads that folder ([`dataset`]).
+//!
+//! [`table`] reads labels straight into bit columns; [`split`], [`assign`] and [`rows`] say what a sample is for;
+//! [`features`] are ready-made vectors; [`fingerprint`] names content; [`summary`] and [`check`] tell what a folder holds
+//! and what is wrong with it.
 
+pub mod assign;
 mod cell;
+pub mod check;
 mod csv_table;
+pub mod dataset;
+pub mod draft;
+mod extras;
+pub mod features;
+pub mod fingerprint;
 mod header;
+pub mod import;
+mod json_table;
 mod label_columns;
+pub mod manifest;
+pub mod media;
 mod parquet_file;
 mod parquet_labels;
 mod parquet_table;
 pub mod problem;
 mod records;
+pub mod rows;
 mod sample_ids;
+pub mod split;
+pub mod summary;
 pub mod table;
+mod table_writer;

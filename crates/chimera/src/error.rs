@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::data::problem::TableProblems;
+use crate::media::problem::MediaProblem;
 
 /// A result of this library.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -32,6 +33,22 @@ pub enum Error {
     /// A table that can be opened but holds something wrong.
     #[error(transparent)]
     Table(Box<TableProblems>),
+    /// One picture or video that cannot be used.
+    #[error("cannot use `{}`: {problem}{}", .path.display(), hint_line(.problem.hint()))]
+    Media {
+        /// The file as the caller named it.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: MediaProblem,
+    },
+    /// A program that does a part of the work could not be run.
+    #[error("cannot run the program `{}`: {}{}", .program.display(), system_words(.cause), hint_line(program_hint(.cause)))]
+    Program {
+        /// The program as it was looked for.
+        program: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
     /// The system refused to read a file.
     #[error("cannot read `{}`: {}", .path.display(), system_words(.cause))]
     Read {
@@ -55,7 +72,8 @@ impl Error {
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
-            Self::Input { .. } | Self::Table(_) => Fault::Input,
+            Self::Input { .. } | Self::Table(_) | Self::Media { .. } => Fault::Input,
+            Self::Program { .. } => Fault::Machine,
             Self::Read { cause, .. } | Self::Write { cause, .. } => match cause.kind() {
                 ErrorKind::NotFound
                 | ErrorKind::PermissionDenied
@@ -77,6 +95,10 @@ impl Error {
         Self::Read { path: path.to_owned(), cause }
     }
 
+    pub(crate) fn media(path: &Path, problem: MediaProblem) -> Self {
+        Self::Media { path: path.to_owned(), problem }
+    }
+
     pub(crate) fn write(path: &Path, cause: io::Error) -> Self {
         Self::Write { path: path.to_owned(), cause }
     }
@@ -90,6 +112,13 @@ fn hint_line(hint: Option<&str>) -> String {
 fn write_hint(path: &Path, cause: &io::Error) -> Option<&'static str> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
     (cause.kind() == ErrorKind::NotFound && !folder.exists()).then_some("the folder does not exist; create it first")
+}
+
+fn program_hint(cause: &io::Error) -> Option<&'static str> {
+    (cause.kind() == ErrorKind::NotFound).then_some(
+        "videos are read by the programs `ffmpeg` and `ffprobe`; install ffmpeg (`apt install ffmpeg`, `brew install \
+         ffmpeg`, `winget install ffmpeg`) and see that both are on the path",
+    )
 }
 
 /// What the system said, in the words of our own messages.

@@ -10,6 +10,9 @@ use crate::error::{Error, Result};
 
 const BUFFER: usize = 1 << 16;
 
+/// How often a folder that another thread writes to is removed.
+const REMOVE_TRIES: usize = 100;
+
 /// Writes `path` through a temporary file in the same folder, which is flushed, synced and then renamed over `path`. On any
 /// error the old content stays and the temporary file is removed. An existing file keeps its permissions, and a link its
 /// target's place. What exists but is no regular file (a pipe, `/dev/stdout`) is written to directly.
@@ -74,14 +77,14 @@ fn replace(
     Ok(())
 }
 
-/// Temporary files that are being written, for [`remove_unfinished`].
+/// Temporary files and folders that are being written, for [`remove_unfinished`].
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Keeps a temporary file in [`UNFINISHED`] while it lives.
-struct Unfinished(PathBuf);
+/// Keeps a temporary file or folder in [`UNFINISHED`] while it lives.
+pub(crate) struct Unfinished(PathBuf);
 
 impl Unfinished {
-    fn register(path: &Path) -> Self {
+    pub(crate) fn register(path: &Path) -> Self {
         unfinished().insert(path.to_owned());
         Self(path.to_owned())
     }
@@ -97,10 +100,13 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files of every write that is under way. For a program that is about to end without unwinding, after
+/// Removes the temporary files and folders of every write that is under way. For a program that is about to end without unwinding, after
 /// Ctrl-C say; the writes themselves then fail.
 pub fn remove_unfinished() {
     for path in unfinished().iter() {
+        // The writer may be adding files to its folder right now, which keeps the folder from being removed.
+        let mut tries = 0..REMOVE_TRIES;
+        while path.is_dir() && fs::remove_dir_all(path).is_err() && tries.next().is_some() {}
         let _ = fs::remove_file(path);
     }
 }

@@ -5,8 +5,8 @@
 //!
 //! The library never prints, reads the environment, or exits.
 
-#![forbid(unsafe_code)]
-
 pub mod data;
 pub mod error;
 pub mod file;
+pub mod media;
+mod parallel;

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, StructArray, UInt16Array};
 use arrow_schema::{DataType, Field};
-use chimera::data::table::{LabelTable, Split};
+use chimera::data::dataset::labels_at;
+use chimera::data::table::LabelTable;
 use chimera::error::{Error, Fault};
 use common::parquet_bytes;
 use parquet::file::properties::WriterProperties;
@@ -61,6 +62,9 @@ fn a_small_table_is_read_whole() {
     let (_folder, path) = folder_with("samples.CSV", text);
     let table = LabelTable::read(&path).unwrap();
     assert_eq!(table.ids, ["a", "b,\nb"]);
+    assert_eq!(table.media.as_deref().unwrap(), ["a.png", ""]);
+    assert_eq!(table.splits.as_deref().unwrap(), ["train", "test"]);
+    assert!(table.groups.is_none() && table.oov_ancestors.is_none());
     assert_eq!(table.concepts, ["red", "blue sphere"]);
     assert_eq!(table.path, path);
     let cell = |row, column| table.labels.get(row, column);
@@ -104,7 +108,7 @@ fn files_that_are_no_tables() {
     let hint = format!("\nhint: give the table inside: `{shown}/samples.csv`");
     assert_eq!(message(folder.path()), format!("expected a label table, got the folder `{shown}`{hint}"));
     for name in ["a.txt", "a", "a.csv.gz"] {
-        let expected = format!("expected a label table ending in `.csv`, `.tsv` or `.parquet`, got `{name}`");
+        let expected = format!("expected a label table ending in `.csv`, `.tsv`, `.parquet` or `.jsonl`, got `{name}`");
         assert_eq!(message_about(name, "id,red\n"), expected);
     }
     let empty = "expected a header line with `id` and concepts in `a.csv`, got an empty file";
@@ -316,11 +320,68 @@ fn errors_can_be_taken_apart() {
 fn splits_are_words_of_a_closed_set() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.csv");
-    fs::write(&path, "id,split,red\na,train,1\nb,test,0\nc,,1\n").unwrap();
-    let table = LabelTable::read(&path).unwrap();
-    assert_eq!(table.splits, Some(vec![Some(Split::Train), Some(Split::Test), None]));
-    assert_eq!(table.training_rows(), [0]);
-    fs::write(&path, "id,split,red\na,Train,1\n").unwrap();
-    let error = LabelTable::read(&path).unwrap_err().to_string();
-    assert!(error.contains("expected `train`, `calibration`, `test` or `oracle`, got `Train`"), "{error}");
+    fs::write(&path, "id,split,red\na,train,1\nb,test,0\nc,,1\nd,Training,1\ne,val,0\n").unwrap();
+    assert_eq!(labels_at(&path).unwrap().training_rows(), [0, 3]);
+    fs::write(&path, "id,split,red\na,train,1\nb,trian,1\n").unwrap();
+    let error = labels_at(&path).unwrap_err().to_string();
+    assert!(error.contains("row 2: expected train, calibration, test or oracle, got the split `trian`"), "{error}");
+}
+
+/// One table in every format: ids, media, split, group, ancestors and labels come out the same.
+#[test]
+fn all_formats_say_the_same() {
+    let csv = "id,media,split,group,oov_ancestors,red,blue\n1,a.png,train,7,Vehicle|Land vehicle,1,0\n2,,test,,,,1\n";
+    let tsv = csv.replace(',', "\t");
+    let jsonl = "{\"id\":1,\"media\":\"a.png\",\"split\":\"train\",\"group\":7,\
+                 \"oov_ancestors\":[\"Vehicle\",\"Land vehicle\"],\"red\":true,\"blue\":0}\n\n\
+                 {\"id\":\"2\",\"blue\":\"1\",\"split\":\"test\",\"red\":null}\n";
+    let mut list = ListBuilder::new(StringBuilder::new());
+    list.append_value([Some("Vehicle"), Some("Land vehicle")]);
+    list.append_null();
+    let list: ArrayRef = Arc::new(list.finish());
+    let groups: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), None]));
+    let parquet = parquet(vec![
+        ("id", Arc::new(Int64Array::from(vec![1, 2]))),
+        ("media", Arc::new(StringArray::from(vec![Some("a.png"), None]))),
+        ("split", strings(&["train", "test"])),
+        ("group", groups),
+        ("oov_ancestors", list),
+        ("red", Arc::new(BooleanArray::from(vec![Some(true), None]))),
+        ("blue", Arc::new(Float64Array::from(vec![0.0, 1.0]))),
+    ]);
+    let files: [(&str, &[u8]); 4] =
+        [("a.csv", csv.as_bytes()), ("a.tsv", tsv.as_bytes()), ("a.jsonl", jsonl.as_bytes()), ("a.parquet", &parquet)];
+    for (name, content) in files {
+        let (_folder, path) = folder_with(name, content);
+        let table = LabelTable::read(&path).unwrap();
+        assert_eq!(table.ids, ["1", "2"], "{name}");
+        assert_eq!(table.media.as_deref().unwrap(), ["a.png", ""], "{name}");
+        assert_eq!(table.splits.as_deref().unwrap(), ["train", "test"], "{name}");
+        assert_eq!(table.groups.as_deref().unwrap(), ["7", ""], "{name}");
+        let ancestors = table.oov_ancestors.as_deref().unwrap();
+        assert_eq!(ancestors, [vec!["Vehicle".to_owned(), "Land vehicle".to_owned()], vec![]], "{name}");
+        assert_eq!(table.concepts, ["red", "blue"], "{name}");
+        let cells: Vec<_> = (0..2).flat_map(|row| [table.labels.get(row, 0), table.labels.get(row, 1)]).collect();
+        assert_eq!(cells, [Some(true), Some(false), None, Some(true)], "{name}");
+        let second = table.select(&[1]);
+        assert_eq!((second.ids, second.labels.get(0, 0)), (vec!["2".to_owned()], None));
+    }
+}
+
+#[test]
+fn json_lines_that_are_wrong_are_named() {
+    let text = "{\"id\":\"a\",\"red\":\"yes\"}\n{\"id\":\"a\",\"red\":2}\n{\"red\":1}\n{\"id\":\"b\",\"split\":[],\"red\":{}}\n";
+    let expected = [
+        "line 1, column `red`: expected 0, 1, true, false or an empty cell, got `\"yes\"`",
+        "line 2: expected a new id, got `a` again, first on line 1",
+        "line 2, column `red`: expected 0, 1, true, false or an empty cell, got `2`",
+        "line 3: expected an id, got an empty cell",
+        "line 4, column `red`: expected 0, 1, true, false or an empty cell, got `{}`",
+        "line 4, column `split`: expected a string or an integer, got `[]`",
+    ];
+    assert_eq!(problems_in("a.jsonl", text), expected);
+    let problems = problems_in("a.jsonl", "{\"id\":1}\n[1]\n{\"id\":2,\"id\":3}\n{\"id\n");
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    assert!(problems[1].contains("`id` twice"), "{problems:?}");
+    assert!(message_about("a.jsonl", "\n").starts_with("expected an object with `id`"));
 }

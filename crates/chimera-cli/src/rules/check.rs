@@ -1,5 +1,6 @@
 //! `rules check`: everything that is wrong with a rule file, and what it comes to.
 
+use chimera::data::dataset::labels_at;
 use chimera::data::table::LabelTable;
 use chimera_logic::bits::{TruthCounts, TruthTable};
 use chimera_logic::diagnostic::DiagnosticRecord;
@@ -17,7 +18,7 @@ use crate::console::{self, Console};
 use crate::table::{Align, Table, counted, grouped};
 
 pub(crate) fn run(arguments: &CheckArguments, console: &mut Console) -> anyhow::Result<Outcome> {
-    let table = arguments.data.as_deref().map(LabelTable::read).transpose()?;
+    let table = arguments.data.as_deref().map(labels_at).transpose()?;
     let mut loaded = input::load_rules(&arguments.rules.file, table.as_ref())?;
     lint(&loaded.rule_set, &mut loaded.diagnostics)?;
     if let Some(table) = &table {

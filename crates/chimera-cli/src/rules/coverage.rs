@@ -2,21 +2,22 @@
 
 use std::io::{self, Write};
 
-use chimera::data::table::LabelTable;
+use chimera::data::dataset::labels_at;
 use chimera_logic::coverage::{Configuration, GateCoverage, coverage};
 use chimera_logic::dag::Edge;
 use chimera_logic::rules::{RuleId, RuleSet};
 use serde::Serialize;
 
-use super::{ending, input};
+use super::input;
 use crate::Outcome;
 use crate::args::{CoverageArguments, TableFormat};
 use crate::console::{Console, csv_error};
+use crate::ending;
 use crate::table::{Align, Table, counted, grouped};
 
 pub(crate) fn run(arguments: &CoverageArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let format = format_of(arguments)?;
-    let table = LabelTable::read(&arguments.labels.data)?;
+    let table = labels_at(&arguments.labels.data)?;
     let rule_set = input::load_sound(&arguments.rules.file, Some(&table), console)?;
     let gates = coverage(&rule_set.dag, &rule_set.roots(), &table.labels);
     let coverage = Coverage { rule_set: &rule_set, gates, users: rule_set.users() };

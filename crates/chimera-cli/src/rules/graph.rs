@@ -2,12 +2,12 @@
 
 use chimera_logic::draw::{Direction, Figure, Options, to_dot, to_svg};
 
-use super::ending;
 use super::input;
 use super::probability::{self, Given};
 use crate::Outcome;
 use crate::args::{DrawDirection, DrawFormat, GraphArguments};
 use crate::console::Console;
+use crate::ending;
 use crate::table::counted;
 
 /// Rules beyond which a picture of all of them is hard to read.

@@ -2,10 +2,9 @@
 
 mod check;
 mod coverage;
-mod ending;
 mod format;
 mod graph;
-mod input;
+pub(crate) mod input;
 mod probability;
 mod show;
 mod truth;

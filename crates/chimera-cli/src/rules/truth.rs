@@ -3,21 +3,23 @@
 use std::io::{self, Write};
 
 use anyhow::bail;
+use chimera::data::dataset::labels_at;
 use chimera::data::table::LabelTable;
 use chimera_logic::bits::TruthTable;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::truth::Program;
 
-use super::{ending, input};
+use super::input;
 use crate::Outcome;
 use crate::args::TruthArguments;
 use crate::console::{Console, csv_error};
+use crate::ending;
 use crate::table::counted;
 
 pub(crate) fn run(arguments: &TruthArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let expected = if arguments.json { ["jsonl", "json"] } else { ["csv", "txt"] };
     ending::expect(arguments.out.as_deref(), &expected)?;
-    let table = LabelTable::read(&arguments.labels.data)?;
+    let table = labels_at(&arguments.labels.data)?;
     let rule_set = input::load_sound(&arguments.rules.file, Some(&table), console)?;
     if !arguments.json && rule_set.find("id").is_some() {
         bail!("a rule is named `id`, like the column of sample ids\nhint: rename the rule, or use `--json`");

@@ -1,19 +1,48 @@
 //! What a label cell may say, in CSV text and in the strings of a Parquet column alike.
 
-/// What is allowed in a cell, for messages.
-pub(super) const ALLOWED: &str = "0, 1, true, false or an empty cell";
-
 /// What to do about a cell that is none of these.
 pub(super) const HINT: &str = "leave a cell empty where the label is unknown; every column but `id`, `media`, `split`, \
                                `group` and `oov_ancestors` is a concept, so leave out columns that hold no labels";
+
+/// What the signs in label cells mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CellRule {
+    /// 0 and `false` are false, 1 and `true` are true, an empty cell is unknown.
+    #[default]
+    ZeroOne,
+    /// -1 is false, 0 or an empty cell is unknown, 1 is true. `true`, `false` and Parquet's booleans mean what they say.
+    Signed,
+}
+
+impl CellRule {
+    /// What is allowed in a cell, for messages.
+    pub(super) fn allowed(self) -> &'static str {
+        match self {
+            Self::ZeroOne => "0, 1, true, false or an empty cell",
+            Self::Signed => "-1 (false), 0 (unknown), 1, true, false or an empty cell",
+        }
+    }
+
+    /// The label in a cell; `None` is unknown.
+    #[inline]
+    pub(super) fn parse(self, cell: &str) -> Result<Option<bool>, NotALabel> {
+        match self {
+            Self::ZeroOne => parse(cell),
+            Self::Signed => match cell.trim() {
+                "0" => Ok(None),
+                "-1" => Ok(Some(false)),
+                word => parse_word(word),
+            },
+        }
+    }
+}
 
 /// A cell that is no label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotALabel;
 
-/// The label in a cell; `None` is unknown.
 #[inline]
-pub(super) fn parse(cell: &str) -> Result<Option<bool>, NotALabel> {
+fn parse(cell: &str) -> Result<Option<bool>, NotALabel> {
     match cell.as_bytes() {
         b"0" => Ok(Some(false)),
         b"1" => Ok(Some(true)),
@@ -70,6 +99,14 @@ mod tests {
         for cell in ["yes", "2", "-1", "0.5", "1.00", "nan", "NaN", "null", "t", "01", "0 1", "tru\u{435}"] {
             assert_eq!(parse(cell), Err(NotALabel), "{cell:?}");
         }
+    }
+
+    #[test]
+    fn signed_cells_know_three_numbers() {
+        let cells = ["-1", " 0", "1", "", "true", "false", "-2", "+1"].map(|cell| CellRule::Signed.parse(cell));
+        let told = [Some(false), None, Some(true), None, Some(true), Some(false)].map(Ok);
+        assert_eq!(cells[..6], told);
+        assert_eq!(cells[6..], [Err(NotALabel); 2]);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::io::BufReader;
 use std::path::Path;
 
 use crate::data::cell;
-use crate::data::header::Header;
+use crate::data::extras::Extras;
+use crate::data::header::{Header, TableOptions, Text};
 use crate::data::label_columns::LabelColumns;
 use crate::data::problem::{Numbering, TableProblems};
 use crate::data::records::{Next, Record, Records};
@@ -14,11 +15,11 @@ use crate::data::table::LabelTable;
 use crate::error::{Error, Result};
 
 /// Reads a table whose cells are separated by `delimiter`.
-pub(super) fn read(path: &Path, file: File, delimiter: u8) -> Result<LabelTable> {
+pub(super) fn read(path: &Path, file: File, delimiter: u8, options: &TableOptions) -> Result<LabelTable> {
     let mut records = Records::new(BufReader::with_capacity(1 << 18, file), delimiter);
     let mut problems = TableProblems::new(path, Numbering::Lines);
     let header = match records.next().map_err(|cause| Error::read(path, cause))? {
-        Next::Record(record) => Some(Header::from_names(record.cells(), record.line, &mut problems)),
+        Next::Record(record) => Some(Header::from_names(record.cells(), record.line, options, &mut problems)),
         Next::Bad { line, message, hint, .. } => {
             problems.add(line, message, Some(hint));
             None
@@ -32,11 +33,13 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8) -> Result<LabelTable>
         return Err(Error::input(message, None));
     };
 
-    // What to do with the cells of each column: nothing, or which concept they label.
-    let mut concept_of = vec![None; header.width];
-    header.positions.iter().enumerate().for_each(|(concept, &position)| concept_of[position] = Some(concept));
-    let (mut ids, mut columns, mut rows) = (SampleIds::default(), LabelColumns::new(header.concepts.len()), 0);
-    let mut splits = header.split.map(|_| Vec::new());
+    let roles = roles_of(&header);
+    let mut read = Read {
+        ids: SampleIds::default(),
+        columns: LabelColumns::new(header.concepts.len()),
+        extras: Extras::new(&header),
+        rows: 0,
+    };
     loop {
         match records.next().map_err(|cause| Error::read(path, cause))? {
             Next::Record(record) if record.len() != header.width => {
@@ -44,12 +47,7 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8) -> Result<LabelTable>
                 problems.add(record.line, message, None);
             }
             Next::Record(record) => {
-                if let (Some(splits), Some(position)) = (&mut splits, header.split) {
-                    let text = record.cells().nth(position).unwrap_or_default();
-                    splits.push(header.read_split(text, record.line, &mut problems));
-                }
-                read_row(record, &header, &concept_of, &mut ids, &mut columns, &mut problems);
-                rows += 1;
+                read.add_row(record, &header, &roles, options, &mut problems);
             }
             Next::Bad { line, message, hint, fatal } => {
                 problems.add(line, message, Some(hint));
@@ -61,34 +59,66 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8) -> Result<LabelTable>
         }
     }
     problems.into_result()?;
-    let (ids, labels) = (ids.into_vec(), columns.into_table(rows));
-    Ok(LabelTable { ids, labels, splits, concepts: header.concepts, path: path.to_owned() })
+    let labels = read.columns.into_table(read.rows);
+    Ok(LabelTable::from_parts(path, read.ids, labels, header.concepts, read.extras))
 }
 
-fn read_row(
-    record: Record<'_>,
-    header: &Header,
-    concept_of: &[Option<usize>],
-    ids: &mut SampleIds,
-    columns: &mut LabelColumns,
-    problems: &mut TableProblems,
-) {
-    for ((position, text), &concept) in record.cells().enumerate().zip(concept_of) {
-        let Some(concept) = concept else {
-            if position == header.id {
-                ids.add(text, record.line, problems);
-            }
-            continue;
-        };
-        match cell::parse(text) {
-            Ok(Some(label)) => columns.set(concept, label),
-            Ok(None) => {}
-            Err(cell::NotALabel) => {
-                let message = || format!("expected {}, got `{}`", cell::ALLOWED, cell::shown(text.trim()));
-                let column = (position, header.concepts[concept].as_str());
-                problems.add_in_column(record.line, column, message, Some(cell::HINT));
+/// What the cells of a column are for.
+#[derive(Clone, Copy)]
+enum Role {
+    Id,
+    Text(Text),
+    Ancestors,
+    Concept(usize),
+    Nothing,
+}
+
+fn roles_of(header: &Header) -> Vec<Role> {
+    let mut roles = vec![Role::Nothing; header.width];
+    roles[header.id] = Role::Id;
+    let texts = Text::ALL.into_iter().filter_map(|text| Some((header.texts[text as usize]?, Role::Text(text))));
+    let ancestors = header.oov_ancestors.map(|position| (position, Role::Ancestors));
+    let concepts = header.positions.iter().enumerate().map(|(concept, &position)| (position, Role::Concept(concept)));
+    texts.chain(ancestors).chain(concepts).for_each(|(position, role)| roles[position] = role);
+    roles
+}
+
+/// What has been read so far.
+struct Read {
+    ids: SampleIds,
+    columns: LabelColumns,
+    extras: Extras,
+    rows: usize,
+}
+
+impl Read {
+    fn add_row(
+        &mut self,
+        record: Record<'_>,
+        header: &Header,
+        roles: &[Role],
+        options: &TableOptions,
+        problems: &mut TableProblems,
+    ) {
+        for ((position, text), &role) in record.cells().enumerate().zip(roles) {
+            match role {
+                Role::Concept(concept) => match options.cells.parse(text) {
+                    Ok(Some(label)) => self.columns.set(concept, label),
+                    Ok(None) => {}
+                    Err(cell::NotALabel) => {
+                        let allowed = options.cells.allowed();
+                        let message = || format!("expected {allowed}, got `{}`", cell::shown(text.trim()));
+                        let column = (position, header.concepts[concept].as_str());
+                        problems.add_in_column(record.line, column, message, Some(cell::HINT));
+                    }
+                },
+                Role::Id => self.ids.add(text, record.line, problems),
+                Role::Text(kind) => self.extras.add(kind, text),
+                Role::Ancestors => self.extras.add_ancestor_cell(text),
+                Role::Nothing => {}
             }
         }
+        self.columns.end_row();
+        self.rows += 1;
     }
-    columns.end_row();
 }

@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrowNativeTypeOp, BooleanArray, PrimitiveArray, String
 use arrow_schema::DataType;
 use chimera_logic::bits::words_for;
 
-use crate::data::cell;
+use crate::data::cell::{CellRule, NotALabel};
 
 /// What a concept's column may be, for messages.
 pub(super) const LABEL_TYPES: &str = "booleans, integers, floats or strings";
@@ -31,26 +31,30 @@ pub(super) struct LabelWords {
 }
 
 /// The labels in an array; `bad` hears of every value that is none. `None` if the array's type holds no labels.
-pub(super) fn labels_of(array: &dyn Array, mut bad: impl FnMut(usize, &dyn Display)) -> Option<LabelWords> {
+pub(super) fn labels_of(
+    array: &dyn Array,
+    rule: CellRule,
+    mut bad: impl FnMut(usize, &dyn Display),
+) -> Option<LabelWords> {
     let bad = &mut bad;
     match array.data_type() {
         DataType::Boolean => array.as_boolean_opt().map(from_booleans),
-        DataType::Utf8 => array.as_string_opt().map(|array| from_strings(array, bad)),
+        DataType::Utf8 => array.as_string_opt().map(|array| from_strings(array, rule, bad)),
         DataType::Null => {
             let zeros = vec![0; words_for(array.len())];
             Some(LabelWords { value: zeros.clone(), known: Some(zeros) })
         }
-        DataType::Int8 => from_numbers::<Int8Type>(array, bad),
-        DataType::Int16 => from_numbers::<Int16Type>(array, bad),
-        DataType::Int32 => from_numbers::<Int32Type>(array, bad),
-        DataType::Int64 => from_numbers::<Int64Type>(array, bad),
-        DataType::UInt8 => from_numbers::<UInt8Type>(array, bad),
-        DataType::UInt16 => from_numbers::<UInt16Type>(array, bad),
-        DataType::UInt32 => from_numbers::<UInt32Type>(array, bad),
-        DataType::UInt64 => from_numbers::<UInt64Type>(array, bad),
-        DataType::Float16 => from_numbers::<Float16Type>(array, bad),
-        DataType::Float32 => from_numbers::<Float32Type>(array, bad),
-        DataType::Float64 => from_numbers::<Float64Type>(array, bad),
+        DataType::Int8 => from_numbers::<Int8Type>(array, rule, bad),
+        DataType::Int16 => from_numbers::<Int16Type>(array, rule, bad),
+        DataType::Int32 => from_numbers::<Int32Type>(array, rule, bad),
+        DataType::Int64 => from_numbers::<Int64Type>(array, rule, bad),
+        DataType::UInt8 => from_numbers::<UInt8Type>(array, rule, bad),
+        DataType::UInt16 => from_numbers::<UInt16Type>(array, rule, bad),
+        DataType::UInt32 => from_numbers::<UInt32Type>(array, rule, bad),
+        DataType::UInt64 => from_numbers::<UInt64Type>(array, rule, bad),
+        DataType::Float16 => from_numbers::<Float16Type>(array, rule, bad),
+        DataType::Float32 => from_numbers::<Float32Type>(array, rule, bad),
+        DataType::Float64 => from_numbers::<Float64Type>(array, rule, bad),
         _ => None,
     }
 }
@@ -68,16 +72,30 @@ fn known_words(array: &dyn Array) -> Option<Vec<u64>> {
 
 fn from_numbers<T: ArrowPrimitiveType>(
     array: &dyn Array,
+    rule: CellRule,
     bad: &mut dyn FnMut(usize, &dyn Display),
 ) -> Option<LabelWords> {
     let array: &PrimitiveArray<T> = array.as_primitive_opt()?;
-    let known = known_words(array);
+    let mut known = known_words(array);
+    if rule == CellRule::Signed {
+        known.get_or_insert_with(|| vec![u64::MAX; words_for(array.len())]);
+    }
     let mut value = Vec::with_capacity(words_for(array.len()));
     for (index, numbers) in array.values().chunks(64).enumerate() {
-        let (mut ones, mut others) = (0, 0);
+        let (mut ones, mut zeros, mut others) = (0, 0, 0);
         for (bit, &number) in numbers.iter().enumerate() {
-            ones |= u64::from(number == T::Native::ONE) << bit;
-            others |= u64::from(number != T::Native::ONE && number != T::Native::ZERO) << bit;
+            let (one, zero) = (number == T::Native::ONE, number == T::Native::ZERO);
+            ones |= u64::from(one) << bit;
+            zeros |= u64::from(zero) << bit;
+            others |= u64::from(!one && !zero) << bit;
+        }
+        if let (CellRule::Signed, Some(known)) = (rule, &mut known) {
+            known[index] &= !zeros;
+            for (bit, &number) in numbers.iter().enumerate() {
+                // Nothing unsigned is below zero, so the largest unsigned number is not taken for -1.
+                let minus_one = number.is_lt(T::Native::ZERO) && number.add_wrapping(T::Native::ONE).is_zero();
+                others &= !(u64::from(minus_one) << bit);
+            }
         }
         value.push(ones);
         // Under a null there may be any number.
@@ -91,17 +109,17 @@ fn from_numbers<T: ArrowPrimitiveType>(
     Some(LabelWords { value, known })
 }
 
-fn from_strings(array: &StringArray, bad: &mut dyn FnMut(usize, &dyn Display)) -> LabelWords {
+fn from_strings(array: &StringArray, rule: CellRule, bad: &mut dyn FnMut(usize, &dyn Display)) -> LabelWords {
     let words = words_for(array.len());
     let (mut value, mut known) = (vec![0; words], vec![0; words]);
     for (row, text) in array.iter().enumerate() {
-        match text.map_or(Ok(None), cell::parse) {
+        match text.map_or(Ok(None), |text| rule.parse(text)) {
             Ok(Some(label)) => {
                 value[row / 64] |= u64::from(label) << (row % 64);
                 known[row / 64] |= 1 << (row % 64);
             }
             Ok(None) => {}
-            Err(cell::NotALabel) => bad(row, &text.unwrap_or_default().trim()),
+            Err(NotALabel) => bad(row, &text.unwrap_or_default().trim()),
         }
     }
     let unknown = known.iter().map(|word: &u64| u64::from(word.count_ones())).sum::<u64>() < array.len() as u64;
@@ -118,7 +136,7 @@ mod tests {
 
     fn read(array: &dyn Array) -> (Vec<Option<bool>>, Vec<String>) {
         let mut bad = Vec::new();
-        let words = labels_of(array, |row, text| bad.push(format!("{row}: {text}"))).unwrap();
+        let words = labels_of(array, CellRule::ZeroOne, |row, text| bad.push(format!("{row}: {text}"))).unwrap();
         let bit = |words: &[u64], row: usize| words[row / 64] >> (row % 64) & 1 == 1;
         let label = |row| words.known.as_ref().is_none_or(|known| bit(known, row)).then(|| bit(&words.value, row));
         ((0..array.len()).map(label).collect(), bad)
@@ -156,12 +174,32 @@ mod tests {
     }
 
     #[test]
+    fn signed_numbers_and_words_say_the_same() {
+        let expected = [Some(false), None, Some(true), None];
+        let shapes: [Arc<dyn Array>; 3] = [
+            Arc::new(Int32Array::from(vec![Some(-1), Some(0), Some(1), None])),
+            Arc::new(Float64Array::from(vec![Some(-1.0), Some(-0.0), Some(1.0), None])),
+            Arc::new(StringArray::from(vec![Some("-1"), Some("0"), Some("1"), Some("")])),
+        ];
+        for array in shapes {
+            let words = labels_of(&array, CellRule::Signed, |row, text| panic!("{row}: {text}")).unwrap();
+            let bit = |words: &[u64], row: usize| words[0] >> row & 1 == 1;
+            let known = words.known.unwrap();
+            assert_eq!([0, 1, 2, 3].map(|row| bit(&known, row).then(|| bit(&words.value, row))), expected);
+        }
+        let mut bad = Vec::new();
+        let unsigned = arrow_array::UInt8Array::from(vec![255, 1, 2]);
+        labels_of(&unsigned, CellRule::Signed, |row, text| bad.push(format!("{row}: {text}"))).unwrap();
+        assert_eq!(bad, ["0: 255", "2: 2"]);
+    }
+
+    #[test]
     fn other_values_are_told() {
         let numbers = Float64Array::from(vec![Some(0.5), None, Some(f64::NAN), Some(2.0), Some(0.0)]);
         assert_eq!(read(&numbers).1, ["0: 0.5", "2: NaN", "3: 2.0"]);
         assert_eq!(read(&Int32Array::from(vec![0, -1, 2])).1, ["1: -1", "2: 2"]);
         assert_eq!(read(&StringArray::from(vec![" yes ", "1"])).1, ["0: yes"]);
         let dates = Date32Array::from(vec![0, 1]);
-        assert!(!is_label_type(dates.data_type()) && labels_of(&dates, |_, _| ()).is_none());
+        assert!(!is_label_type(dates.data_type()) && labels_of(&dates, CellRule::ZeroOne, |_, _| ()).is_none());
     }
 }

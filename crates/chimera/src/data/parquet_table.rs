@@ -13,7 +13,8 @@ use parquet::arrow::ProjectionMask;
 use parquet::file::metadata::RowGroupMetaData;
 
 use crate::data::cell;
-use crate::data::header::Header;
+use crate::data::extras::Extras;
+use crate::data::header::{Header, TableOptions, Text};
 use crate::data::label_columns::LabelColumns;
 use crate::data::parquet_file::{self, damaged, guarded};
 use crate::data::parquet_labels::{LABEL_TYPES, is_label_type, labels_of};
@@ -25,18 +26,19 @@ use crate::error::Result;
 /// Rows decoded at a time; a multiple of 64, so that words line up.
 const BATCH: usize = 8192;
 
-/// Reads a table; columns that are neither the id, the split nor a concept are not decoded.
-pub(super) fn read(path: &Path, file: File) -> Result<LabelTable> {
+/// Reads a table; columns that nobody asks for are not decoded.
+pub(super) fn read(path: &Path, file: File, options: &TableOptions) -> Result<LabelTable> {
     let builder = parquet_file::open(path, file)?;
     let promised: i64 = builder.metadata().row_groups().iter().map(RowGroupMetaData::num_rows).sum();
     let mut problems = TableProblems::new(path, Numbering::Rows);
-    let header =
-        Header::from_names(builder.schema().fields().iter().map(|field| field.name().as_str()), 0, &mut problems);
+    let names = builder.schema().fields().iter().map(|field| field.name().as_str());
+    let header = Header::from_names(names, 0, options, &mut problems);
     let mut problems = problems.stop_here()?;
     check_types(&header, builder.schema(), &mut problems);
     let mut problems = problems.stop_here()?;
 
-    let mut wanted: Vec<usize> = header.positions.iter().copied().chain([header.id]).chain(header.split).collect();
+    let extra_positions = header.texts.iter().copied().flatten().chain(header.oov_ancestors);
+    let mut wanted: Vec<usize> = header.positions.iter().copied().chain([header.id]).chain(extra_positions).collect();
     wanted.sort_unstable();
     // The projection keeps the order of the file: columns that are left out close up.
     let place = |position: usize| wanted.partition_point(|&other| other < position);
@@ -44,21 +46,26 @@ pub(super) fn read(path: &Path, file: File) -> Result<LabelTable> {
     let builder = builder.with_projection(projection).with_batch_size(BATCH);
     let mut reader = guarded(path, || builder.build())?;
     let (mut ids, mut columns, mut rows) = (SampleIds::default(), LabelColumns::new(header.concepts.len()), 0);
-    let mut splits = header.split.map(|_| Vec::new());
+    let mut extras = Extras::new(&header);
     while let Some(batch) = guarded(path, || reader.next().transpose())? {
-        read_ids(batch.column(place(header.id)), rows, &mut ids, &mut problems);
-        if let (Some(splits), Some(position)) = (&mut splits, header.split) {
-            let texts = batch.column(place(position)).as_string_opt::<i32>().into_iter().flatten();
-            splits.extend(texts.enumerate().map(|(row, text)| {
-                header.read_split(text.unwrap_or_default(), (rows + row) as u64 + 1, &mut problems)
-            }));
-            // A column of nulls alone has no text at all.
-            splits.resize(rows + batch.num_rows(), None);
+        let mut row = rows as u64;
+        each_text(batch.column(place(header.id)), |id| {
+            row += 1;
+            ids.add(id, row, &mut problems);
+        });
+        for text in Text::ALL {
+            if let Some(position) = header.texts[text as usize] {
+                each_text(batch.column(place(position)), |cell| extras.add(text, cell));
+            }
+        }
+        if let Some(position) = header.oov_ancestors {
+            read_ancestors(batch.column(place(position)), &mut extras);
         }
         for (concept, &position) in header.positions.iter().enumerate() {
             let array = batch.column(place(position));
-            let labels = labels_of(array, |row, text| {
-                let message = || format!("expected {}, got `{}`", cell::ALLOWED, cell::shown(&text.to_string()));
+            let labels = labels_of(array, options.cells, |row, text| {
+                let allowed = options.cells.allowed();
+                let message = || format!("expected {allowed}, got `{}`", cell::shown(&text.to_string()));
                 let column = (position, header.concepts[concept].as_str());
                 problems.add_in_column((rows + row) as u64 + 1, column, message, Some(cell::HINT));
             });
@@ -73,8 +80,7 @@ pub(super) fn read(path: &Path, file: File) -> Result<LabelTable> {
     if i64::try_from(rows) != Ok(promised) {
         return Err(damaged(path, &format!("expected {promised} rows, got {rows}")));
     }
-    let (ids, labels) = (ids.into_vec(), columns.into_table(rows));
-    Ok(LabelTable { ids, labels, splits, concepts: header.concepts, path: path.to_owned() })
+    Ok(LabelTable::from_parts(path, ids, columns.into_table(rows), header.concepts, extras))
 }
 
 /// Finds the columns whose type is wrong, before any row is read.
@@ -88,16 +94,25 @@ fn check_types(header: &Header, schema: &Schema, problems: &mut TableProblems) {
         }
     };
     expect(header.id, |data_type| *data_type == DataType::Utf8 || data_type.is_integer(), "strings or integers", None);
-    if let Some(position) = header.split {
-        expect(position, |data_type| matches!(data_type, DataType::Utf8 | DataType::Null), "strings", None);
+    for position in header.texts.iter().copied().flatten() {
+        let is_text =
+            |data_type: &DataType| matches!(data_type, DataType::Utf8 | DataType::Null) || data_type.is_integer();
+        expect(position, is_text, "strings or integers", None);
+    }
+    if let Some(position) = header.oov_ancestors {
+        let is_text = |data_type: &DataType| match data_type {
+            DataType::List(item) => *item.data_type() == DataType::Utf8,
+            other => matches!(other, DataType::Utf8 | DataType::Null),
+        };
+        expect(position, is_text, "lists of strings", None);
     }
     for &position in &header.positions {
         expect(position, is_label_type, LABEL_TYPES, Some(cell::HINT));
     }
 }
 
-fn read_ids(array: &dyn Array, rows_before: usize, ids: &mut SampleIds, problems: &mut TableProblems) {
-    let mut add = |row: usize, id: &str| ids.add(id, (rows_before + row) as u64 + 1, problems);
+/// The text of every row; nulls are empty.
+pub(super) fn each_text(array: &dyn Array, mut add: impl FnMut(&str)) {
     match array.data_type() {
         DataType::Int8 => integers::<Int8Type>(array, add),
         DataType::Int16 => integers::<Int16Type>(array, add),
@@ -107,15 +122,25 @@ fn read_ids(array: &dyn Array, rows_before: usize, ids: &mut SampleIds, problems
         DataType::UInt16 => integers::<UInt16Type>(array, add),
         DataType::UInt32 => integers::<UInt32Type>(array, add),
         DataType::UInt64 => integers::<UInt64Type>(array, add),
-        _ => {
-            let strings = array.as_string_opt::<i32>().into_iter().flatten();
-            strings.enumerate().for_each(|(row, id)| add(row, id.unwrap_or_default()));
-        }
+        _ => match array.as_string_opt::<i32>() {
+            Some(strings) => strings.iter().for_each(|text| add(text.unwrap_or_default())),
+            // A column of nulls alone has no text at all.
+            None => (0..array.len()).for_each(|_| add("")),
+        },
     }
 }
 
-fn integers<T: ArrowPrimitiveType>(array: &dyn Array, mut add: impl FnMut(usize, &str)) {
+fn integers<T: ArrowPrimitiveType>(array: &dyn Array, mut add: impl FnMut(&str)) {
     let integers = array.as_primitive_opt::<T>().into_iter().flatten();
-    // A null is an empty id.
-    integers.enumerate().for_each(|(row, id)| add(row, &id.map_or_else(String::new, |id| format!("{id:?}"))));
+    integers.for_each(|integer| add(&integer.map_or_else(String::new, |integer| format!("{integer:?}"))));
+}
+
+fn read_ancestors(array: &dyn Array, extras: &mut Extras) {
+    let Some(lists) = array.as_list_opt::<i32>() else {
+        return each_text(array, |cell| extras.add_ancestor_cell(cell));
+    };
+    for list in lists {
+        let names = list.as_ref().and_then(|list| list.as_string_opt::<i32>());
+        extras.add_ancestors(names.into_iter().flatten().flatten());
+    }
 }

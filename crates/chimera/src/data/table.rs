@@ -1,8 +1,8 @@
 //! A table of labels: which sample shows which concept, as bits.
 //!
-//! The file has a column `id`, may have the reserved columns `media`, `split`, `group` and `oov_ancestors`, and every
-//! other column is a concept. A cell is 0, 1, true or false in any case, or empty where nothing is known. White space
-//! around names, ids and cells is ignored.
+//! The file has a column `id`, may have the reserved columns `media`, `split`, `group` and `oov_ancestors` (a list, or
+//! text separated by `|`), and every other column is a concept. A cell is 0, 1, true or false in any case, or empty where
+//! nothing is known. White space around names, ids and cells is ignored.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,33 +10,14 @@ use std::path::{Path, PathBuf};
 use chimera_logic::bits::TruthTable;
 use chimera_logic::vocabulary::Vocabulary;
 
-use crate::data::{csv_table, parquet_table};
+pub use crate::data::cell::CellRule;
+use crate::data::extras::Extras;
+use crate::data::header::Text;
+pub use crate::data::header::{ColumnNames, TableOptions};
+use crate::data::sample_ids::SampleIds;
+use crate::data::split::Split;
+use crate::data::{csv_table, json_table, parquet_table};
 use crate::error::{Error, Result};
-
-/// What a sample is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Split {
-    /// To be learnt from.
-    Train,
-    /// For thresholds and other choices.
-    Calibration,
-    /// For the final numbers, never for fitting.
-    Test,
-    /// Rows with violations, for the supervised ceiling alone.
-    Oracle,
-}
-
-impl Split {
-    /// The words of the column `split`.
-    pub const WORDS: [(&'static str, Self); 4] =
-        [("train", Self::Train), ("calibration", Self::Calibration), ("test", Self::Test), ("oracle", Self::Oracle)];
-
-    /// The split of a word.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::WORDS.into_iter().find(|(text, _)| *text == word).map(|(_, split)| split)
-    }
-}
 
 /// The labels of samples.
 #[derive(Clone, Debug)]
@@ -45,8 +26,14 @@ pub struct LabelTable {
     pub ids: Vec<String>,
     /// Three-valued labels: a row a sample, a column a concept.
     pub labels: TruthTable,
-    /// What each sample is for, from the column `split` (nothing where the cell is empty); `None` without that column.
-    pub splits: Option<Vec<Option<Split>>>,
+    /// What each sample is for, as written in the column `split`; `None` without that column.
+    pub splits: Option<Vec<String>>,
+    /// The picture or video of each sample as written in the column `media`, empty where there is none.
+    pub media: Option<Vec<String>>,
+    /// What each sample was taken from, as written in the column `group`; an empty one stands alone.
+    pub groups: Option<Vec<String>>,
+    /// What each sample shows beyond the vocabulary, given by ancestors in a hierarchy.
+    pub oov_ancestors: Option<Vec<Vec<String>>>,
     /// The concepts in the order of their columns.
     pub concepts: Vec<String>,
     /// The file as the caller named it.
@@ -54,34 +41,76 @@ pub struct LabelTable {
 }
 
 impl LabelTable {
-    /// Reads `.csv`, `.tsv` (tabs) or `.parquet`, by the ending of the file's name.
+    /// Reads `.csv`, `.tsv` (tabs), `.parquet` or `.jsonl` (an object a line), by the ending of the file's name.
     ///
     /// # Errors
     /// [`Error::Table`] lists everything that is wrong with the content; the others are about the file as a whole.
     pub fn read(path: &Path) -> Result<Self> {
+        Self::read_with(path, &TableOptions::default())
+    }
+
+    /// Like [`Self::read`], for a table whose names and signs are not ours.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_with(path: &Path, options: &TableOptions) -> Result<Self> {
         let metadata = fs::metadata(path).map_err(|cause| Error::read(path, cause))?;
         if metadata.is_dir() {
             let message = format!("expected a label table, got the folder `{}`", path.display());
             return Err(Error::input(message, table_inside(path)));
         }
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-        let read: fn(&Path, File) -> Result<Self> = match extension.as_deref() {
-            Some("csv") => |path, file| csv_table::read(path, file, b','),
-            Some("tsv") => |path, file| csv_table::read(path, file, b'\t'),
+        let read: fn(&Path, File, &TableOptions) -> Result<Self> = match extension.as_deref() {
+            Some("csv") => |path, file, options| csv_table::read(path, file, b',', options),
+            Some("tsv") => |path, file, options| csv_table::read(path, file, b'\t', options),
             Some("parquet") => parquet_table::read,
+            Some("jsonl" | "ndjson") => json_table::read,
             _ => {
-                let message =
-                    format!("expected a label table ending in `.csv`, `.tsv` or `.parquet`, got `{}`", path.display());
+                let endings = "`.csv`, `.tsv`, `.parquet` or `.jsonl`";
+                let message = format!("expected a label table ending in {endings}, got `{}`", path.display());
                 return Err(Error::input(message, None));
             }
         };
-        read(path, File::open(path).map_err(|cause| Error::read(path, cause))?)
+        read(path, File::open(path).map_err(|cause| Error::read(path, cause))?, options)
+    }
+
+    /// What a reader has read.
+    pub(super) fn from_parts(
+        path: &Path,
+        ids: SampleIds,
+        labels: TruthTable,
+        concepts: Vec<String>,
+        mut extras: Extras,
+    ) -> Self {
+        let [media, splits, groups] = Text::ALL.map(|text| extras.take(text));
+        let (ids, oov_ancestors) = (ids.into_vec(), extras.take_ancestors());
+        Self { ids, labels, splits, media, groups, oov_ancestors, concepts, path: path.to_owned() }
+    }
+
+    /// The rows of the given numbers, in that order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let texts = |column: &Option<Vec<String>>| {
+            column.as_ref().map(|column| rows.iter().map(|&row| column[row].clone()).collect())
+        };
+        let ancestors = self.oov_ancestors.as_ref();
+        Self {
+            ids: rows.iter().map(|&row| self.ids[row].clone()).collect(),
+            labels: self.labels.select(rows),
+            splits: texts(&self.splits),
+            media: texts(&self.media),
+            groups: texts(&self.groups),
+            oov_ancestors: ancestors.map(|column| rows.iter().map(|&row| column[row].clone()).collect()),
+            concepts: self.concepts.clone(),
+            path: self.path.clone(),
+        }
     }
 
     /// The rows that a model would be trained on, by number: those of split `train`, or all where there are no splits.
     #[must_use]
     pub fn training_rows(&self) -> Vec<usize> {
-        let trains = |row: &usize| self.splits.as_ref().is_none_or(|splits| splits[*row] == Some(Split::Train));
+        let trains = |word: &String| Split::from_source(word) == Some(Split::Train);
+        let trains = |row: &usize| self.splits.as_ref().is_none_or(|splits| trains(&splits[*row]));
         (0..self.ids.len()).filter(trains).collect()
     }
 

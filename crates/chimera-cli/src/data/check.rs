@@ -1,0 +1,87 @@
+//! `data check`: what is wrong with a dataset.
+
+use std::io::{self, Write};
+
+use chimera::data::check::{CheckReport, Finding, MediaCheck, Severity, check};
+use chimera::data::dataset::Dataset;
+use chimera::data::split::Split;
+
+use crate::Outcome;
+use crate::args::DataCheckArguments;
+use crate::console::Console;
+use crate::rules::input;
+use crate::table::{Align, Table, counted, grouped};
+
+pub(crate) fn run(arguments: &DataCheckArguments, console: &mut Console) -> anyhow::Result<Outcome> {
+    let report = match Dataset::open(&arguments.folder) {
+        Ok(dataset) => {
+            let load = |path| input::load_sound(path, Some(dataset.table()), console);
+            let rules = arguments.rules.as_deref().map(load).transpose()?;
+            let bar = console.bar("media");
+            let progress = |done: usize, total: usize| bar.set(done, total);
+            let media = if arguments.no_decode {
+                MediaCheck::Names
+            } else {
+                MediaCheck::Decode { threads: arguments.threads.get(), progress: &progress }
+            };
+            check(&dataset, rules.as_ref(), media)?
+        }
+        Err(error) => CheckReport::about_unreadable(&arguments.folder, error)?,
+    };
+    if arguments.json {
+        console.write_json(&report)?;
+    } else {
+        let quiet = console.is_quiet();
+        write_text(&report, quiet, console.results())?;
+    }
+    Ok(if report.count(Severity::Error) > 0 { Outcome::Findings } else { Outcome::Done })
+}
+
+fn write_text(report: &CheckReport, quiet: bool, out: &mut dyn Write) -> io::Result<()> {
+    for finding in &report.findings {
+        write_finding(finding, out)?;
+    }
+    if quiet {
+        return Ok(());
+    }
+    if !report.rules.is_empty() {
+        let mut table = Table::new(&[
+            ("rule", Align::Left),
+            ("train", Align::Right),
+            ("calibration", Align::Right),
+            ("test", Align::Right),
+            ("oracle", Align::Right),
+            ("unknown", Align::Right),
+        ]);
+        for rule in &report.rules {
+            let broken = Split::ALL.map(|split| grouped(rule.broken.get(&split).copied().unwrap_or(0) as u64));
+            let mut cells = vec![rule.rule.clone()];
+            cells.extend(broken);
+            cells.push(grouped(rule.unknown as u64));
+            table.row(cells);
+        }
+        writeln!(out, "rows that break a rule:")?;
+        table.write(out, 2)?;
+        writeln!(out)?;
+    }
+    match (report.count(Severity::Error), report.count(Severity::Warning)) {
+        (0, 0) => writeln!(out, "no findings"),
+        (errors, warnings) => writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+    }
+}
+
+fn write_finding(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    let word = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let count = if finding.listed.is_empty() { String::new() } else { format!("{} ", grouped(finding.count as u64)) };
+    writeln!(out, "{word}: {count}{}", finding.message)?;
+    for name in &finding.listed {
+        writeln!(out, "  {name}")?;
+    }
+    if finding.count > finding.listed.len() && !finding.listed.is_empty() {
+        writeln!(out, "  and {} more", grouped((finding.count - finding.listed.len()) as u64))?;
+    }
+    Ok(())
+}

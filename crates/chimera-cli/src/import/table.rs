@@ -1,0 +1,36 @@
+//! `import table`: labels, with media under a root or without.
+
+use chimera::data::import::{Imported, TableImport, import_table};
+use chimera::data::manifest::Kind;
+use chimera::data::table::{CellRule, ColumnNames, TableOptions};
+
+use crate::args::{ImportInto, ImportTableArguments, MediaKind, TableSource};
+
+pub(crate) fn run(arguments: &ImportTableArguments) -> anyhow::Result<Imported> {
+    let kind = arguments.kind.map(|kind| match kind {
+        MediaKind::Image => Kind::Image,
+        MediaKind::Video => Kind::Video,
+    });
+    let (frames, size) = (arguments.frames, arguments.size);
+    let import = TableImport { kind, frames, size, ..source(&arguments.source, &arguments.into) };
+    Ok(import_table(&import, &arguments.into.out)?)
+}
+
+/// The table and how to read it.
+pub(super) fn source(source: &TableSource, into: &ImportInto) -> TableImport {
+    let names = ColumnNames {
+        id: source.id_column.clone(),
+        media: source.media_column.clone(),
+        split: source.split_column.clone(),
+        group: source.group_column.clone(),
+    };
+    let cells = if source.unknown.is_some() { CellRule::Signed } else { CellRule::ZeroOne };
+    TableImport {
+        table: source.table.clone(),
+        reading: TableOptions { cells, names, ignored: source.ignore.clone() },
+        media_root: source.media_root.clone(),
+        strict: source.strict,
+        options: super::options(into),
+        ..TableImport::default()
+    }
+}

@@ -1,0 +1,172 @@
+//! The commands `import` and `data` as a user meets them, up to a kill in the middle of an import.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use support::Sandbox;
+
+const LABELS: &str = "id,media,split,person,helmet\n\
+    a,a.png,train,1,1\nb,b.png,train,0,0\nc,c.png,train,1,0\nd,d.png,calibration,1,1\ne,e.png,test,1,\nf,f.png,test,0,0\n";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("labels.csv", LABELS);
+    sandbox.write("my.rules", "worn: person => helmet\n");
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        sandbox.write(&format!("images/{name}.png"), "x");
+    }
+    sandbox
+}
+
+#[test]
+fn import_show_check_and_rules_on_a_folder() {
+    let sandbox = sandbox();
+    let ran = sandbox.run("import table labels.csv --media-root images --out ds");
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+    assert!(
+        ran.err.contains("`ds`: 6 samples of kind image, 2 concepts; train 3, calibration 1, test 2"),
+        "{}",
+        ran.err
+    );
+
+    assert!(sandbox.read("ds/dataset.toml").contains("media-root = \"../images\""));
+
+    let shown = sandbox.run("data show ds");
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    for part in ["ds: 6 samples of kind image, 2 concepts", "8.3 % of labels unknown", "person", "0.6667"] {
+        assert!(shown.out.contains(part), "{part} in\n{}", shown.out);
+    }
+    let json: serde_json::Value = serde_json::from_str(&sandbox.run("data show ds --json").out).unwrap();
+    assert_eq!(json["splits"][0]["rows"], 3);
+    assert_eq!(json["concepts"][1]["unknown"], 1);
+    assert_eq!(json["fingerprints"]["rows"].as_str().unwrap().len(), 64);
+
+    let check = sandbox.run("data check ds");
+    assert_eq!((check.code, check.out.as_str()), (0, "no findings\n"), "{}", check.err);
+    let check = sandbox.run("data check ds --rules my.rules");
+    assert_eq!(check.code, 0, "warnings alone are no failure");
+    assert!(check.out.contains("1 rule `worn` is broken by rows to learn from\n  c\n"), "{}", check.out);
+    assert!(check.out.contains("0 errors, 1 warning"), "{}", check.out);
+    let report: serde_json::Value =
+        serde_json::from_str(&sandbox.run("data check ds --rules my.rules --json").out).unwrap();
+    assert_eq!(report["rules"][0]["broken"]["train"], 1);
+    assert_eq!(report["rules"][0]["unknown"], 1);
+    assert_eq!(report["findings"][0]["kind"], "broken-rule");
+
+    // Rules on the folder are rules on its table.
+    let truth = |data: &str| sandbox.run(&format!("rules truth my.rules --data {data}")).out;
+    assert_eq!(truth("ds"), truth("labels.csv"));
+    let rules = sandbox.run("rules check my.rules --data ds");
+    assert!(rules.out.contains("broken by 1 of the 3 training rows"), "{}", rules.out);
+    let again = sandbox.run("import table labels.csv --out ds");
+    assert_eq!(again.code, 2);
+    assert!(again.err.contains("expected an empty or new folder"), "{}", again.err);
+}
+
+#[test]
+fn check_finds_what_is_wrong() {
+    let sandbox = sandbox();
+    sandbox.write(
+        "bad.csv",
+        "id,media,split,person,never,nowhere\na,a.png,train,1,0,\nb,a.png,test,0,0,\nc,gone.png,train,1,0,\nd,b.png,train,0,0,\n",
+    );
+    let ran = sandbox.run("import table bad.csv --media-root images --out ds");
+    assert!(ran.err.contains("note: 1 media that are not there\n  gone.png"), "{}", ran.err);
+    let check = sandbox.run("data check ds/");
+    assert_eq!(check.code, 1);
+    for part in [
+        "error: 1 media that are not there\n  gone.png",
+        "error: 1 media that are in two splits\n  a.png",
+        "never (never)",
+        "warning: 1 concepts that are known nowhere\n  nowhere",
+        "2 errors, 2 warnings",
+    ] {
+        assert!(check.out.contains(part), "{part} in\n{}", check.out);
+    }
+    sandbox.write("hand/dataset.toml", "name = 'hand'\nkind = 'labels'\n");
+    sandbox.write("hand/samples.csv", "id,red\na,1\na,yes\n");
+    let check = sandbox.run("data check hand --json");
+    assert_eq!(check.code, 1);
+    let report: serde_json::Value = serde_json::from_str(&check.out).unwrap();
+    assert_eq!((&report["findings"][0]["kind"], &report["findings"][0]["count"]), (&"unreadable".into(), &2.into()));
+}
+
+#[test]
+fn what_cannot_run_exits_2_and_says_why() {
+    let sandbox = sandbox();
+    sandbox.write("yes.csv", "id,red\na,yes\n");
+    for (words, expected) in [
+        ("import table none.csv --out ds", "cannot read `none.csv`"),
+        ("import table yes.csv --out ds", "got `yes`"),
+        ("import table labels.csv", "--out"),
+        ("import table labels.csv --out no/such/ds", "no/such/ds"),
+        ("import table labels.csv --out ds --split train:1", "train=0.8,test=0.2"),
+        ("import table labels.csv --out ds --split fold=1", "train=0.8,test=0.2"),
+        ("import table labels.csv --out ds --limit 0", "expected a limit of 1 at least"),
+        ("import table labels.csv --out ds --unknown 1", "possible values: 0"),
+        ("import table labels.csv --out ds --group-column patient", "expected a column `patient`"),
+        ("import features labels.csv --features z.npy --out ds", "cannot read `z.npy`"),
+        ("import mnist images --out ds", "expected `train-images-idx3-ubyte`"),
+        ("import coco labels.csv --media-root images --out ds", "cannot read `labels.csv`"),
+        ("data show nowhere", "cannot read `nowhere`"),
+        ("data show images", "expected a dataset folder"),
+        ("data check nowhere", "cannot read `nowhere`"),
+    ] {
+        let ran = sandbox.run(words);
+        assert_eq!(ran.code, 2, "{words}: {}", ran.err);
+        assert!(ran.err.contains(expected), "{words}: {}", ran.err);
+        assert!(!ran.err.contains("panicked"), "{words}: {}", ran.err);
+    }
+    assert_eq!(sandbox.files(), ["images", "labels.csv", "my.rules", "yes.csv"]);
+}
+
+/// An import that takes a while, caught in the middle of writing its pictures.
+fn importing(sandbox: &Sandbox) -> Child {
+    let count = 30_000u32;
+    let head = |shape: &[u32]| -> Vec<u8> {
+        [0, 0, 8, shape.len() as u8].into_iter().chain(shape.iter().flat_map(|length| length.to_be_bytes())).collect()
+    };
+    let images: Vec<u8> = head(&[count, 8, 8]).into_iter().chain((0..count * 64).map(|pixel| pixel as u8)).collect();
+    let labels: Vec<u8> = head(&[count]).into_iter().chain((0..count).map(|picture| (picture % 10) as u8)).collect();
+    sandbox.write("mnist/train-images-idx3-ubyte", images);
+    sandbox.write("mnist/train-labels-idx1-ubyte", labels);
+    let child = sandbox.command("import mnist mnist --out ds").stderr(Stdio::null()).spawn().unwrap();
+    let writes = || {
+        let folder = sandbox.files().into_iter().find(|name| name.starts_with(".chimera-"));
+        folder.is_some_and(|folder| sandbox.path(&folder).join("media/train/01").exists())
+    };
+    while !writes() {
+        assert!(!sandbox.path("ds").exists(), "the import was over before it could be stopped");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+#[test]
+fn a_kill_while_writing_leaves_no_dataset() {
+    let sandbox = Sandbox::new();
+    let mut child = importing(&sandbox);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!sandbox.path("ds").exists());
+    let left = sandbox.files().into_iter().find(|name| name.starts_with(".chimera-")).unwrap();
+    assert_eq!(sandbox.run(&format!("data show {left}")).code, 2);
+    let ran = sandbox.run("import mnist mnist --limit 100 --out ds");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(sandbox.run("data check ds -q").code, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_nothing_at_all() {
+    let sandbox = Sandbox::new();
+    let mut child = importing(&sandbox);
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(sandbox.files(), ["mnist"]);
+}

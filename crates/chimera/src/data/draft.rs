@@ -1,0 +1,175 @@
+//! Writing a dataset folder: all of it under a temporary name beside the place where it belongs, then renamed.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use chimera_logic::vocabulary::Vocabulary;
+
+use crate::data::dataset::{Dataset, FEATURES, SAMPLES};
+use crate::data::features::{Features, stored};
+use crate::data::header::RESERVED;
+use crate::data::manifest::{Kind, MANIFEST, Manifest};
+use crate::data::table::LabelTable;
+use crate::data::table_writer;
+use crate::error::{Error, Result};
+use crate::file::Unfinished;
+
+/// A dataset that is not on disk yet. Rows of the table are in the order in which they are written.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// What goes to `dataset.toml`.
+    pub manifest: Manifest,
+    /// What goes to `samples.parquet`; its splits by our names, or `None` for train alone.
+    pub table: LabelTable,
+    /// What goes to `features.safetensors`, a row a sample.
+    pub features: Option<Features>,
+}
+
+impl Dataset {
+    /// Writes a folder without media of its own, as a whole or not at all. An empty folder may be there already.
+    ///
+    /// # Errors
+    /// A draft that makes no dataset, a folder that is not empty, or what the system said.
+    pub fn write(folder: &Path, draft: Draft) -> Result<Self> {
+        DatasetWriter::create(folder)?.finish(draft)
+    }
+}
+
+/// A dataset folder under construction. Dropping it removes what was written.
+pub struct DatasetWriter {
+    folder: PathBuf,
+    temporary: tempfile::TempDir,
+    _unfinished: Unfinished,
+}
+
+impl DatasetWriter {
+    /// Starts a folder beside `folder`, which must be empty or not there, in a folder that is.
+    ///
+    /// # Errors
+    /// A folder that is not empty, or one that cannot be written to.
+    pub fn create(folder: &Path) -> Result<Self> {
+        match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
+            Ok(true) => {
+                let message = format!("expected an empty or new folder, got `{}` with files in it", folder.display());
+                let hint = "choose another folder, or remove this one first: an import never writes over anything";
+                return Err(Error::input(message, Some(hint.to_owned())));
+            }
+            Ok(false) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::write(folder, error)),
+        }
+        if folder.file_name().is_none() {
+            return Err(Error::write(folder, ErrorKind::InvalidFilename.into()));
+        }
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".chimera-").suffix(".tmp");
+        // As public as any new folder; the umask still applies.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+        let temporary = builder.tempdir_in(parent).map_err(|error| Error::write(folder, error.kind().into()))?;
+        let unfinished = Unfinished::register(temporary.path());
+        Ok(Self { folder: folder.to_owned(), temporary, _unfinished: unfinished })
+    }
+
+    /// Where the folder is, for now.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// Makes a file that belongs to the dataset, and the folders between. Media are not synced one by one: that would take
+    /// longer than writing them.
+    ///
+    /// # Errors
+    /// What the system said, about the dataset's folder.
+    pub fn create_file(&self, inside: &Path) -> Result<File> {
+        let create = || match File::create(self.path().join(inside)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let folders: Vec<&Path> =
+                    inside.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
+                for folder in folders.into_iter().rev() {
+                    // Never the temporary folder itself: after Ctrl-C it must stay removed.
+                    match fs::create_dir(self.path().join(folder)) {
+                        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                        _ => {}
+                    }
+                }
+                File::create(self.path().join(inside))
+            }
+            file => file,
+        };
+        create().map_err(|cause| Error::write(&self.folder, cause))
+    }
+
+    /// Writes everything but the media and gives the folder its name.
+    ///
+    /// # Errors
+    /// A draft that makes no dataset, or what the system said. Nothing is left behind.
+    pub fn finish(self, draft: Draft) -> Result<Dataset> {
+        let Draft { manifest, table, features } = draft;
+        check_names(&table)?;
+        check_features(&manifest, &table, features.as_ref())?;
+        let dataset = Dataset::assemble(&self.folder, manifest, table)?;
+        let here = |cause: io::Error| Error::write(&self.folder, cause);
+        let file = |name: &str| File::create(self.path().join(name)).map_err(here);
+
+        let mut samples = file(SAMPLES)?;
+        let written = table_writer::write(dataset.table(), dataset.splits(), &mut samples);
+        written.map_err(|error| here(io::Error::other(error)))?;
+        samples.sync_all().map_err(here)?;
+        if let Some(features) = &features {
+            let mut file = io::BufWriter::new(file(FEATURES)?);
+            stored::write(features, &dataset.table().ids, &mut file).map_err(here)?;
+            let file = file.into_inner().map_err(io::IntoInnerError::into_error).map_err(here)?;
+            file.sync_all().map_err(here)?;
+        }
+        // Last, since a folder without it is no dataset: a kill at any moment before leaves nothing that reads as one.
+        let mut manifest = file(MANIFEST)?;
+        manifest.write_all(dataset.manifest().to_text()?.as_bytes()).map_err(here)?;
+        manifest.sync_all().map_err(here)?;
+
+        // A rename replaces an empty folder, except where the system does not know that.
+        if cfg!(windows) {
+            let _ = fs::remove_dir(&self.folder);
+        }
+        fs::rename(self.path(), &self.folder).map_err(here)?;
+        // There is nothing left to remove under the old name.
+        let _ = self.temporary.keep();
+        Ok(dataset.moved_to(&self.folder))
+    }
+}
+
+/// Names must come back as the columns that they are.
+fn check_names(table: &LabelTable) -> Result<()> {
+    if table.concepts.is_empty() {
+        let message = format!("expected a concept at least in `{}`, got none", table.path.display());
+        return Err(Error::input(message, None));
+    }
+    let mut seen = Vocabulary::open();
+    for name in &table.concepts {
+        let wrong = if RESERVED.contains(&name.as_str()) {
+            "a name that is not reserved"
+        } else if name.is_empty() || name.trim() != name || name.contains(char::is_control) {
+            "a name without white space around it or control characters"
+        } else if seen.get(name).is_some() {
+            "different names"
+        } else {
+            seen.resolve(name);
+            continue;
+        };
+        let message = format!("expected {wrong} for a concept of `{}`, got `{name}`", table.path.display());
+        return Err(Error::input(message, Some("rename it in the source".to_owned())));
+    }
+    Ok(())
+}
+
+fn check_features(manifest: &Manifest, table: &LabelTable, features: Option<&Features>) -> Result<()> {
+    let rows = features.map(Features::rows);
+    if (manifest.kind == Kind::Features && rows.is_none()) || rows.is_some_and(|rows| rows != table.ids.len()) {
+        let message = format!("expected {} rows of features, got {}", table.ids.len(), rows.unwrap_or(0));
+        return Err(Error::input(message, None));
+    }
+    Ok(())
+}

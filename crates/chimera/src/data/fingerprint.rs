@@ -1,0 +1,123 @@
+//! Fingerprints of content: the same whatever the order of rows and columns, the format of the table or its place on disk.
+
+use std::fmt;
+
+use chimera_logic::bits::TruthTable;
+use serde::{Serialize, Serializer};
+
+use crate::data::dataset::Dataset;
+use crate::data::rows::Rows;
+
+/// A hash (blake3) of content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint(blake3::Hash);
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.to_hex())
+    }
+}
+
+impl Serialize for Fingerprint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The fingerprints of a whole dataset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fingerprints {
+    /// Which samples there are, with split and group.
+    pub rows: Fingerprint,
+    /// Their labels, with the names of the concepts.
+    pub labels: Fingerprint,
+    /// Which media they have, by path.
+    pub media: Fingerprint,
+}
+
+/// Hashes a sequence of texts so that no two sequences look alike.
+struct Texts(blake3::Hasher);
+
+impl Texts {
+    fn new(context: &str) -> Self {
+        Self(blake3::Hasher::new_derive_key(context))
+    }
+
+    fn add(&mut self, text: &str) {
+        self.0.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+    }
+
+    fn finish(&self) -> Fingerprint {
+        Fingerprint(self.0.finalize())
+    }
+}
+
+/// A hash of ids in their order, which ties a file of features to a table.
+pub(super) fn of_ordered_ids(ids: &[String]) -> Fingerprint {
+    let mut texts = Texts::new("chimera ordered ids");
+    ids.iter().for_each(|id| texts.add(id));
+    texts.finish()
+}
+
+/// A hash of one concept's labels on rows that are sorted by id.
+fn of_column(name: &str, ids: &[String], labels: &TruthTable, column: usize, sorted: &[usize]) -> Fingerprint {
+    let mut texts = Texts::new("chimera labels of a concept");
+    texts.add(name);
+    for &row in sorted {
+        texts.add(&ids[row]);
+        texts.0.update(&[labels.get(row, column).map_or(2, u8::from)]);
+    }
+    texts.finish()
+}
+
+impl Dataset {
+    /// Numbers of rows, sorted by id.
+    fn by_id(&self, rows: &[usize]) -> Vec<usize> {
+        let mut sorted = rows.to_vec();
+        sorted.sort_unstable_by(|&a, &b| self.table().ids[a].cmp(&self.table().ids[b]));
+        sorted
+    }
+
+    /// Fingerprint of which samples these rows are.
+    #[must_use]
+    pub fn row_fingerprint<Purpose>(&self, rows: &Rows<Purpose>) -> Fingerprint {
+        let mut texts = Texts::new("chimera rows of a purpose");
+        texts.add(rows.split().as_str());
+        self.by_id(rows.numbers()).into_iter().for_each(|row| texts.add(&self.table().ids[row]));
+        texts.finish()
+    }
+
+    /// Fingerprint of the labels that one concept has on these rows.
+    #[must_use]
+    pub fn label_fingerprint<Purpose>(&self, concept: usize, rows: &Rows<Purpose>) -> Fingerprint {
+        let table = self.table();
+        let sorted = self.by_id(rows.numbers());
+        of_column(&table.concepts[concept], &table.ids, &table.labels, concept, &sorted)
+    }
+
+    /// The fingerprints of everything.
+    #[must_use]
+    pub fn fingerprints(&self) -> Fingerprints {
+        let table = self.table();
+        let all: Vec<usize> = (0..table.ids.len()).collect();
+        let sorted = self.by_id(&all);
+        let (mut rows, mut media) = (Texts::new("chimera rows"), Texts::new("chimera media"));
+        for &row in &sorted {
+            rows.add(&table.ids[row]);
+            rows.add(self.splits()[row].as_str());
+            rows.add(table.groups.as_ref().map_or("", |groups| &groups[row]));
+            if let Some(path) = self.media_name(row) {
+                media.add(&table.ids[row]);
+                media.add(path);
+            }
+        }
+        let mut concepts: Vec<usize> = (0..table.concepts.len()).collect();
+        concepts.sort_unstable_by(|&a, &b| table.concepts[a].cmp(&table.concepts[b]));
+        let mut labels = Texts::new("chimera labels");
+        for concept in concepts {
+            let column = of_column(&table.concepts[concept], &table.ids, &table.labels, concept, &sorted);
+            labels.0.update(column.0.as_bytes());
+        }
+        Fingerprints { rows: rows.finish(), labels: labels.finish(), media: media.finish() }
+    }
+}

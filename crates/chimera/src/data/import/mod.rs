@@ -1,0 +1,111 @@
+//! Importers: each turns one kind of source into a dataset folder, whole or not at all.
+
+mod coco;
+mod features;
+mod idx;
+mod media_list;
+mod mnist;
+mod splitting;
+mod table;
+
+pub use coco::{CocoImport, import_coco};
+pub use features::{FeaturesImport, import_features};
+pub use mnist::{MnistImport, import_mnist};
+pub use splitting::SplitRule;
+pub use table::{TableImport, import_table};
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::data::assign::DEFAULT_SEED;
+use crate::data::dataset::Dataset;
+use crate::data::manifest::{Provenance, Source};
+use crate::error::{Error, Result};
+
+/// So many names are kept in a note.
+const LISTED: usize = 20;
+
+/// What every importer can be told.
+#[derive(Clone, Debug)]
+pub struct ImportOptions {
+    /// What to call the dataset; by default the name of its folder.
+    pub name: Option<String>,
+    /// Who goes to which split.
+    pub split: SplitRule,
+    /// Seed of what is drawn: splits by shares, the calibration rows, the samples of `limit`.
+    pub seed: u64,
+    /// Import about so many samples: a seeded draw that keeps the shares of the splits.
+    pub limit: Option<usize>,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self { name: None, split: SplitRule::Source, seed: DEFAULT_SEED, limit: None }
+    }
+}
+
+impl ImportOptions {
+    fn name_for(&self, out: &Path) -> String {
+        let folder = || out.file_name().map(|name| name.to_string_lossy().into_owned());
+        self.name.clone().or_else(folder).unwrap_or_else(|| "dataset".to_owned())
+    }
+
+    /// Where the dataset comes from.
+    fn provenance(&self, importer: &str, options: &[(&str, String)], files: &[&Path]) -> Result<Provenance> {
+        let mut chosen: Vec<(&str, String)> = vec![("split", self.split.to_string())];
+        chosen.extend(self.limit.map(|limit| ("limit", limit.to_string())));
+        chosen.extend_from_slice(options);
+        Ok(Provenance {
+            importer: importer.to_owned(),
+            chimera: env!("CARGO_PKG_VERSION").to_owned(),
+            options: chosen.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            sources: files.iter().map(|path| source(path)).collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// A file by its name and content.
+fn source(path: &Path) -> Result<Source> {
+    let mut hasher = blake3::Hasher::new();
+    let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hasher));
+    read.map_err(|cause| Error::read(path, cause))?;
+    let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    Ok(Source { file, blake3: hasher.finalize().to_hex().to_string() })
+}
+
+/// What came of an import.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The folder, opened.
+    pub dataset: Dataset,
+    /// What the user should know: what was skipped, what was assumed.
+    pub notes: Vec<Note>,
+}
+
+/// Something that an importer did without being told to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// What, in words.
+    pub message: String,
+    /// How many things it is about; 0 where there is nothing to count.
+    pub count: usize,
+    /// The first of them.
+    pub listed: Vec<String>,
+}
+
+impl Note {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), count: 0, listed: Vec::new() }
+    }
+
+    /// A note about things that are counted while they are met.
+    fn add(&mut self, what: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.listed.len() < LISTED {
+            self.listed.push(what());
+        }
+    }
+}
