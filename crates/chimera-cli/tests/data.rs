@@ -7,6 +7,9 @@ mod support;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use chimera::media::image::ImageReader;
+use chimera::media::picture::{Picture, Size};
+use chimera::media::png::write_png;
 use support::Sandbox;
 
 const LABELS: &str = "id,media,split,person,helmet\n\
@@ -16,10 +19,16 @@ fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("labels.csv", LABELS);
     sandbox.write("my.rules", "worn: person => helmet\n");
-    for name in ["a", "b", "c", "d", "e", "f"] {
-        sandbox.write(&format!("images/{name}.png"), "x");
+    std::fs::create_dir(sandbox.path("images")).unwrap();
+    for (number, name) in ["a", "b", "c", "d", "e", "f"].into_iter().enumerate() {
+        picture(&sandbox, &format!("images/{name}.png"), 40 * number as u8);
     }
     sandbox
+}
+
+/// A small picture of one grey.
+fn picture(sandbox: &Sandbox, name: &str, grey: u8) {
+    write_png(&sandbox.path(name), &Picture::filled(Size::new(20, 10).unwrap(), [grey; 3])).unwrap();
 }
 
 #[test]
@@ -93,6 +102,52 @@ fn check_finds_what_is_wrong() {
     assert_eq!(check.code, 1);
     let report: serde_json::Value = serde_json::from_str(&check.out).unwrap();
     assert_eq!((&report["findings"][0]["kind"], &report["findings"][0]["count"]), (&"unreadable".into(), &2.into()));
+}
+
+/// Media are read: damage and copies under other names are found, and a sheet shows what is left.
+#[test]
+fn media_are_looked_into() {
+    let sandbox = sandbox();
+    sandbox.run("import table labels.csv --media-root images --out ds");
+    // `e` is of test and becomes a copy of `a`, which is of train; `b` loses its end; `c` is something else.
+    std::fs::copy(sandbox.path("images/a.png"), sandbox.path("images/e.png")).unwrap();
+    let whole = std::fs::read(sandbox.path("images/b.png")).unwrap();
+    sandbox.write("images/b.png", &whole[..whole.len() / 2]);
+    sandbox.write("images/c.png", "not a picture");
+    let check = sandbox.run("data check ds --threads 2");
+    assert_eq!(check.code, 1, "{}", check.err);
+    for part in [
+        "error: 2 media that cannot be decoded",
+        "ds/../images/b.png`",
+        "ds/../images/c.png`",
+        "error: 1 media that are in two splits\n  e.png (train and test, the same as a.png)",
+        "2 errors, 0 warnings",
+    ] {
+        assert!(check.out.contains(part), "{part} in\n{}", check.out);
+    }
+    assert_eq!(sandbox.run("data check ds --no-decode").out, "no findings\n");
+
+    let shown = sandbox.run("data show ds --sheet sheet.png --samples 5");
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    assert!(shown.err.contains("4 samples in `sheet.png`"), "{}", shown.err);
+    assert_eq!(shown.err.matches("left out: cannot use").count(), 2, "{}", shown.err);
+    let reader = ImageReader::default();
+    let sheet = reader.read_within(&sandbox.path("sheet.png"), 690.try_into().unwrap()).unwrap();
+    // Four cells of 160 pixels and a margin of 10, as in `media/sheet`.
+    assert_eq!(sheet.size().width(), 690);
+    let same = sandbox.run("data show ds --sheet again.png --samples 5");
+    assert_eq!(same.code, 0);
+    let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+    assert_eq!(bytes("sheet.png"), bytes("again.png"));
+    for (words, expected) in [
+        ("data show ds --sheet sheet.jpg", "`.png`"),
+        ("data show ds --samples 5", "--sheet"),
+        ("data show ds --sheet sheet.png --samples 0", "1 at least"),
+    ] {
+        let ran = sandbox.run(words);
+        assert_eq!(ran.code, 2, "{words}");
+        assert!(ran.err.contains(expected), "{words}: {}", ran.err);
+    }
 }
 
 #[test]

@@ -19,6 +19,8 @@ mod json_table;
 mod label_columns;
 pub mod manifest;
 pub mod media;
+pub mod names;
+mod parquet_bits;
 mod parquet_file;
 mod parquet_labels;
 mod parquet_table;

@@ -350,7 +350,7 @@ fn features_stay_with_their_samples() {
     assert!(Dataset::open(&place.path("ds")).unwrap_err().to_string().contains("cut off"));
     fs::write(&stored, bytes).unwrap();
     fs::remove_file(place.path("ds/samples.parquet")).unwrap();
-    let mut ids = dataset.table().ids.clone();
+    let mut ids: Vec<&str> = dataset.table().ids.iter().collect();
     ids.swap(0, 1);
     place.write("ds/samples.csv", ids.iter().fold("id,red\n".to_owned(), |text, id| text + &format!("{id},1\n")));
     assert!(

@@ -33,7 +33,7 @@ impl Sample {
 
     fn assert_read_back(&self, path: &Path, what: &str) {
         let table = LabelTable::read(path).unwrap();
-        assert_eq!(table.ids, self.ids, "{what}");
+        assert_eq!(table.ids.iter().collect::<Vec<_>>(), self.ids, "{what}");
         assert_eq!((table.labels.rows(), table.labels.columns()), (self.ids.len(), self.cells.len()), "{what}");
         for (column, cells) in self.cells.iter().enumerate() {
             for (row, &cell) in cells.iter().enumerate() {

@@ -74,7 +74,7 @@ fn write_json(table: &LabelTable, rule_set: &RuleSet, truth: &TruthTable, out: &
     let names: Vec<_> =
         rule_set.rules.iter().map(|rule| serde_json::Value::from(rule.name.as_str()).to_string()).collect();
     for (row, id) in table.ids.iter().enumerate() {
-        write!(out, "{{\"id\":{},\"rules\":{{", serde_json::Value::from(id.as_str()))?;
+        write!(out, "{{\"id\":{},\"rules\":{{", serde_json::Value::from(id))?;
         for (column, name) in names.iter().enumerate() {
             let comma = if column > 0 { "," } else { "" };
             let value = match truth.get(row, column) {

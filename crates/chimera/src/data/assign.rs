@@ -3,6 +3,7 @@
 
 use indexmap::IndexMap;
 
+use crate::data::names::Names;
 use crate::data::split::Split;
 
 /// The seed unless another is asked for; the paper's.
@@ -18,7 +19,7 @@ struct Group {
 }
 
 /// The groups of the given rows in the order of their hashes. A row without a group stands alone, under its id.
-fn groups_of(rows: &[usize], ids: &[String], groups: Option<&[String]>, seed: u64) -> Vec<Group> {
+fn groups_of(rows: &[usize], ids: &Names, groups: Option<&[String]>, seed: u64) -> Vec<Group> {
     let mut members: IndexMap<(bool, &str), Vec<usize>> = IndexMap::new();
     for &row in rows {
         let named = groups.map(|groups| groups[row].as_str()).filter(|name| !name.is_empty());
@@ -36,7 +37,7 @@ fn groups_of(rows: &[usize], ids: &[String], groups: Option<&[String]>, seed: u6
 
 /// Deals all samples to splits in the given shares, which need not sum to one: each group goes to where most is lacking.
 pub(super) fn by_shares(
-    ids: &[String],
+    ids: &Names,
     groups: Option<&[String]>,
     shares: &[(Split, f64)],
     seed: u64,
@@ -56,7 +57,7 @@ pub(super) fn by_shares(
 }
 
 /// Turns about a tenth of the train rows into calibration rows, by whole groups; none if there is but one group.
-pub(super) fn carve_calibration(splits: &mut [Split], ids: &[String], groups: Option<&[String]>, seed: u64) {
+pub(super) fn carve_calibration(splits: &mut [Split], ids: &Names, groups: Option<&[String]>, seed: u64) {
     let train: Vec<usize> = (0..splits.len()).filter(|&row| splits[row] == Split::Train).collect();
     let wanted = ((train.len() as f64 * CALIBRATION_SHARE).round() as usize).max(1);
     let dealt = groups_of(&train, ids, groups, seed);
@@ -83,7 +84,7 @@ pub(super) fn carve_calibration(splits: &mut [Split], ids: &[String], groups: Op
 mod tests {
     use super::*;
 
-    fn ids(count: usize) -> Vec<String> {
+    fn ids(count: usize) -> Names {
         (0..count).map(|row| format!("s{row}")).collect()
     }
 
@@ -93,7 +94,7 @@ mod tests {
         let shares = [(Split::Train, 8.0), (Split::Test, 2.0)];
         let splits = by_shares(&forward, None, &shares, 1);
         assert_eq!(splits.iter().filter(|split| **split == Some(Split::Train)).count(), 800);
-        let backward: Vec<String> = forward.iter().rev().cloned().collect();
+        let backward: Names = forward.iter().rev().collect();
         let mut again = by_shares(&backward, None, &shares, 1);
         again.reverse();
         assert_eq!(splits, again);

@@ -215,7 +215,7 @@ fn check_rules(dataset: &Dataset, rules: &RuleSet) -> Vec<RuleBreaks> {
                 Some(false) => {
                     *breaks.broken.entry(dataset.splits()[row]).or_default() += 1;
                     if breaks.listed.len() < LISTED {
-                        breaks.listed.push(id.clone());
+                        breaks.listed.push(id.to_owned());
                     }
                 }
             }

@@ -60,7 +60,7 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8, options: &TableOption
     }
     problems.into_result()?;
     let labels = read.columns.into_table(read.rows);
-    Ok(LabelTable::from_parts(path, read.ids, labels, header.concepts, read.extras))
+    Ok(LabelTable::from_parts(path, read.ids.into_names(), labels, header.concepts, read.extras))
 }
 
 /// What the cells of a column are for.

@@ -6,6 +6,7 @@ use chimera_logic::bits::TruthTable;
 use serde::{Serialize, Serializer};
 
 use crate::data::dataset::Dataset;
+use crate::data::names::Names;
 use crate::data::rows::Rows;
 
 /// A hash (blake3) of content.
@@ -53,14 +54,14 @@ impl Texts {
 }
 
 /// A hash of ids in their order, which ties a file of features to a table.
-pub(super) fn of_ordered_ids(ids: &[String]) -> Fingerprint {
+pub(super) fn of_ordered_ids(ids: &Names) -> Fingerprint {
     let mut texts = Texts::new("chimera ordered ids");
     ids.iter().for_each(|id| texts.add(id));
     texts.finish()
 }
 
 /// A hash of one concept's labels on rows that are sorted by id.
-fn of_column(name: &str, ids: &[String], labels: &TruthTable, column: usize, sorted: &[usize]) -> Fingerprint {
+fn of_column(name: &str, ids: &Names, labels: &TruthTable, column: usize, sorted: &[usize]) -> Fingerprint {
     let mut texts = Texts::new("chimera labels of a concept");
     texts.add(name);
     for &row in sorted {

@@ -72,7 +72,7 @@ pub(super) fn read(path: &Path, mut file: File, options: &TableOptions) -> Resul
         rows += 1;
     })?;
     problems.into_result()?;
-    Ok(LabelTable::from_parts(path, ids, columns.into_table(rows), header.concepts, extras))
+    Ok(LabelTable::from_parts(path, ids.into_names(), columns.into_table(rows), header.concepts, extras))
 }
 
 fn add_problem(line: u64, column: (usize, &str), expected: &str, value: &Value, problems: &mut TableProblems) {

@@ -103,16 +103,49 @@ impl LabelColumns {
         self.columns[column].append(rows, value, known);
     }
 
-    /// The table. Each column is given back to the system as soon as it is copied: there is never a second table.
-    pub(super) fn into_table(mut self, rows: usize) -> TruthTable {
+    /// The columns, each with what is known of it; `None` where all is.
+    pub(super) fn into_columns(mut self) -> impl Iterator<Item = (Vec<u64>, Option<Vec<u64>>)> {
         self.flush();
-        let mut known: Vec<Option<Vec<u64>>> = self.columns.iter_mut().map(|column| column.known.take()).collect();
-        let value = BitTable::from_columns(rows, self.columns.into_iter().map(|column| column.value));
-        if known.iter().all(Option::is_none) {
-            return TruthTable::complete(value);
+        self.columns.into_iter().map(|column| (column.value, column.known))
+    }
+
+    /// The table.
+    pub(super) fn into_table(self, rows: usize) -> TruthTable {
+        let mut matrix = LabelMatrix::new(rows, self.columns.len());
+        for (column, (value, known)) in self.into_columns().enumerate() {
+            matrix.put(column, &value, known.as_deref());
         }
-        let known = known.iter_mut().map(|known| known.take().unwrap_or_else(|| ones(rows)));
-        TruthTable::partial(value, BitTable::from_columns(rows, known))
+        matrix.into_table()
+    }
+}
+
+/// A table of which the number of rows is known, filled column by column.
+pub(super) struct LabelMatrix {
+    value: BitTable,
+    /// Only there once something is unknown.
+    known: Option<BitTable>,
+}
+
+impl LabelMatrix {
+    pub(super) fn new(rows: usize, columns: usize) -> Self {
+        Self { value: BitTable::zeros(rows, columns), known: None }
+    }
+
+    /// Sets a column; `known` is `None` where all of it is.
+    pub(super) fn put(&mut self, column: usize, value: &[u64], known: Option<&[u64]>) {
+        self.value.column_mut(column).copy_from_slice(value);
+        if let Some(known) = known {
+            let (rows, columns) = (self.value.rows(), self.value.columns());
+            let all = self.known.get_or_insert_with(|| BitTable::from_columns(rows, (0..columns).map(|_| ones(rows))));
+            all.column_mut(column).copy_from_slice(known);
+        }
+    }
+
+    pub(super) fn into_table(self) -> TruthTable {
+        match self.known {
+            None => TruthTable::complete(self.value),
+            Some(known) => TruthTable::partial(self.value, known),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -10,24 +11,28 @@ use arrow_array::types::{
 };
 use arrow_schema::{DataType, Schema};
 use parquet::arrow::ProjectionMask;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::data::cell;
 use crate::data::extras::Extras;
 use crate::data::header::{Header, TableOptions, Text};
-use crate::data::label_columns::LabelColumns;
+use crate::data::label_columns::{LabelColumns, LabelMatrix};
+use crate::data::parquet_bits::{Bits, read_chunk};
 use crate::data::parquet_file::{self, damaged, guarded};
 use crate::data::parquet_labels::{LABEL_TYPES, is_label_type, labels_of};
 use crate::data::problem::{Numbering, TableProblems};
 use crate::data::sample_ids::SampleIds;
 use crate::data::table::LabelTable;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Rows decoded at a time; a multiple of 64, so that words line up.
 const BATCH: usize = 8192;
 
 /// Reads a table; columns that nobody asks for are not decoded.
 pub(super) fn read(path: &Path, file: File, options: &TableOptions) -> Result<LabelTable> {
+    let pages = file.try_clone().map_err(|cause| Error::read(path, cause))?;
     let builder = parquet_file::open(path, file)?;
     let promised: i64 = builder.metadata().row_groups().iter().map(RowGroupMetaData::num_rows).sum();
     let mut problems = TableProblems::new(path, Numbering::Rows);
@@ -37,15 +42,20 @@ pub(super) fn read(path: &Path, file: File, options: &TableOptions) -> Result<La
     check_types(&header, builder.schema(), &mut problems);
     let mut problems = problems.stop_here()?;
 
+    let is_packed = |position: usize| *builder.schema().field(position).data_type() == DataType::Boolean;
+    let (packed, general): (Vec<usize>, Vec<usize>) =
+        (0..header.concepts.len()).partition(|&concept| is_packed(header.positions[concept]));
     let extra_positions = header.texts.iter().copied().flatten().chain(header.oov_ancestors);
-    let mut wanted: Vec<usize> = header.positions.iter().copied().chain([header.id]).chain(extra_positions).collect();
+    let general_positions = general.iter().map(|&concept| header.positions[concept]);
+    let mut wanted: Vec<usize> = general_positions.chain([header.id]).chain(extra_positions).collect();
     wanted.sort_unstable();
     // The projection keeps the order of the file: columns that are left out close up.
     let place = |position: usize| wanted.partition_point(|&other| other < position);
+    let metadata = Arc::clone(builder.metadata());
     let projection = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
     let builder = builder.with_projection(projection).with_batch_size(BATCH);
     let mut reader = guarded(path, || builder.build())?;
-    let (mut ids, mut columns, mut rows) = (SampleIds::default(), LabelColumns::new(header.concepts.len()), 0);
+    let (mut ids, mut columns, mut rows) = (SampleIds::default(), LabelColumns::new(general.len()), 0);
     let mut extras = Extras::new(&header);
     while let Some(batch) = guarded(path, || reader.next().transpose())? {
         let mut row = rows as u64;
@@ -61,7 +71,8 @@ pub(super) fn read(path: &Path, file: File, options: &TableOptions) -> Result<La
         if let Some(position) = header.oov_ancestors {
             read_ancestors(batch.column(place(position)), &mut extras);
         }
-        for (concept, &position) in header.positions.iter().enumerate() {
+        for (column, &concept) in general.iter().enumerate() {
+            let position = header.positions[concept];
             let array = batch.column(place(position));
             let labels = labels_of(array, options.cells, |row, text| {
                 let allowed = options.cells.allowed();
@@ -72,7 +83,7 @@ pub(super) fn read(path: &Path, file: File, options: &TableOptions) -> Result<La
             let Some(labels) = labels else {
                 return Err(damaged(path, &"a column changes its type"));
             };
-            columns.append(concept, array.len(), &labels.value, labels.known.as_deref());
+            columns.append(column, array.len(), &labels.value, labels.known.as_deref());
         }
         rows += batch.num_rows();
     }
@@ -80,7 +91,44 @@ pub(super) fn read(path: &Path, file: File, options: &TableOptions) -> Result<La
     if i64::try_from(rows) != Ok(promised) {
         return Err(damaged(path, &format!("expected {promised} rows, got {rows}")));
     }
-    Ok(LabelTable::from_parts(path, ids, columns.into_table(rows), header.concepts, extras))
+    drop(reader);
+    let ids = ids.into_names();
+    let mut labels = LabelMatrix::new(rows, header.concepts.len());
+    for (concept, (value, known)) in general.into_iter().zip(columns.into_columns()) {
+        labels.put(concept, &value, known.as_deref());
+    }
+    let (mut value, mut known, pages) = (Bits::default(), Bits::default(), Arc::new(pages));
+    for concept in packed {
+        value.clear();
+        known.clear();
+        guarded(path, || read_packed(&pages, &metadata, header.positions[concept], &mut value, &mut known))?;
+        if value.len() != rows {
+            return Err(damaged(path, &"columns differ in length"));
+        }
+        labels.put(concept, value.words(), (!known.are_all_ones()).then(|| known.words()));
+    }
+    Ok(LabelTable::from_parts(path, ids, labels.into_table(), header.concepts, extras))
+}
+
+/// Decodes a column of booleans, all of its row groups.
+fn read_packed(
+    file: &Arc<File>,
+    metadata: &ParquetMetaData,
+    position: usize,
+    value: &mut Bits,
+    known: &mut Bits,
+) -> parquet::errors::Result<()> {
+    // Lists before it have leaves of their own, so the column's number is found by its root.
+    let schema = metadata.file_metadata().schema_descr();
+    let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == position);
+    let leaf = leaf.ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
+    for group in metadata.row_groups() {
+        let rows = usize::try_from(group.num_rows())?;
+        let pages = SerializedPageReader::new(Arc::clone(file), group.column(leaf), rows, None)?;
+        let nullable = schema.column(leaf).max_def_level() > 0;
+        read_chunk(Box::new(pages), nullable, rows, value, known)?;
+    }
+    Ok(())
 }
 
 /// Finds the columns whose type is wrong, before any row is read.

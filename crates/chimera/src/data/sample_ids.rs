@@ -1,42 +1,51 @@
 //! The ids of a table's samples: not empty, none twice.
 
-use indexmap::IndexMap;
-use indexmap::map::Entry;
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
 
 use crate::data::cell::shown;
+use crate::data::names::Names;
 use crate::data::problem::{Numbering, TableProblems};
 
-/// Ids in the order of the table, each with its line or row for the message about a second one.
+/// Ids in the order of the table.
 #[derive(Default)]
 pub(super) struct SampleIds {
-    places: IndexMap<String, u64>,
+    names: Names,
+    /// Numbers of `names`, found by the hash of the text.
+    found: HashTable<u32>,
+    hasher: foldhash::quality::RandomState,
+    /// Where each stands, only where that is not its number: in a file of lines.
+    lines: Vec<u64>,
 }
 
 impl SampleIds {
     /// Adds the id found at `place`; white space around it is ignored, as in all cells.
     pub(super) fn add(&mut self, id: &str, place: u64, problems: &mut TableProblems) {
         let id = id.trim();
+        let (names, hasher) = (&self.names, &self.hasher);
+        let hash = hasher.hash_one(id);
         if id.is_empty() {
             problems.add(place, "expected an id, got an empty cell", None);
-            return;
+        } else if let Some(&before) = self.found.find(hash, |&number| names[number as usize] == *id) {
+            let first = match problems.numbering() {
+                Numbering::Lines => format!("line {}", self.lines[before as usize]),
+                Numbering::Rows => format!("row {}", before + 1),
+            };
+            problems.add(place, format!("expected a new id, got `{}` again, first on {first}", shown(id)), None);
+        } else {
+            self.found.insert_unique(hash, names.len() as u32, |&number| hasher.hash_one(&names[number as usize]));
         }
-        match self.places.entry(id.to_owned()) {
-            Entry::Vacant(entry) => {
-                entry.insert(place);
-            }
-            Entry::Occupied(entry) => {
-                let unit = match problems.numbering() {
-                    Numbering::Lines => "line",
-                    Numbering::Rows => "row",
-                };
-                let message = format!("expected a new id, got `{}` again, first on {unit} {}", shown(id), entry.get());
-                problems.add(place, message, None);
-            }
+        // Also what is wrong takes its place, so that the rows after it keep their numbers.
+        self.names.push(id);
+        if matches!(problems.numbering(), Numbering::Lines) {
+            self.lines.push(place);
         }
     }
 
     /// The ids in order.
-    pub(super) fn into_vec(self) -> Vec<String> {
-        self.places.into_keys().collect()
+    pub(super) fn into_names(mut self) -> Names {
+        self.names.shrink_to_fit();
+        self.names
     }
 }

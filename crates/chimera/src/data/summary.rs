@@ -107,7 +107,7 @@ pub fn summarise(dataset: &Dataset, pairs: usize) -> Result<Summary> {
         splits: sizes.into_iter().filter(|size| size.rows > 0).collect(),
         calibration_halves: [Half::Fit, Half::Thresholds].map(|half| dataset.calibration(half).len()),
         groups,
-        with_media: (0..table.ids.len()).filter(|&row| dataset.media_name(row).is_some()).count(),
+        with_media: (0..table.ids.len()).filter(|&row| dataset.media_path(row).is_some()).count(),
         feature_width: dataset.feature_width()?,
         unknown_share: (cells > 0.0).then(|| unknown as f64 / cells),
         pairs: strongest_pairs(&table.labels, &table.concepts, pairs),

@@ -14,7 +14,7 @@ pub use crate::data::cell::CellRule;
 use crate::data::extras::Extras;
 use crate::data::header::Text;
 pub use crate::data::header::{ColumnNames, TableOptions};
-use crate::data::sample_ids::SampleIds;
+use crate::data::names::Names;
 use crate::data::split::Split;
 use crate::data::{csv_table, json_table, parquet_table};
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct LabelTable {
     /// The samples, a row each; none empty, none twice.
-    pub ids: Vec<String>,
+    pub ids: Names,
     /// Three-valued labels: a row a sample, a column a concept.
     pub labels: TruthTable,
     /// What each sample is for, as written in the column `split`; `None` without that column.
@@ -77,13 +77,13 @@ impl LabelTable {
     /// What a reader has read.
     pub(super) fn from_parts(
         path: &Path,
-        ids: SampleIds,
+        ids: Names,
         labels: TruthTable,
         concepts: Vec<String>,
         mut extras: Extras,
     ) -> Self {
         let [media, splits, groups] = Text::ALL.map(|text| extras.take(text));
-        let (ids, oov_ancestors) = (ids.into_vec(), extras.take_ancestors());
+        let oov_ancestors = extras.take_ancestors();
         Self { ids, labels, splits, media, groups, oov_ancestors, concepts, path: path.to_owned() }
     }
 
@@ -95,7 +95,7 @@ impl LabelTable {
         };
         let ancestors = self.oov_ancestors.as_ref();
         Self {
-            ids: rows.iter().map(|&row| self.ids[row].clone()).collect(),
+            ids: rows.iter().map(|&row| &self.ids[row]).collect(),
             labels: self.labels.select(rows),
             splits: texts(&self.splits),
             media: texts(&self.media),

@@ -37,7 +37,7 @@ pub(super) fn check(dataset: &Dataset, media: MediaCheck<'_>) -> Result<Vec<Find
     let mut rows = Vec::new();
     for (row, id) in dataset.table().ids.iter().enumerate() {
         match dataset.media_name(row) {
-            None => nameless.add(|| id.clone()),
+            None => nameless.add(|| id.to_owned()),
             Some(name) => {
                 first.entry(name).or_insert_with(|| {
                     rows.push(row);

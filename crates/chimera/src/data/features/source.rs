@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Array, Arrays, Features, npy, npz, parquet, safetensors};
 use crate::data::cell::shown;
+use crate::data::names::Names;
 use crate::error::{Error, Result};
 
 /// Names under which ids are looked for.
@@ -31,7 +32,7 @@ pub struct FeatureSource {
 ///
 /// # Errors
 /// A file that cannot be read, numbers that are not finite, samples without features.
-pub fn read_source(source: &FeatureSource, ids: &[String]) -> Result<(Features, usize)> {
+pub fn read_source(source: &FeatureSource, ids: &Names) -> Result<(Features, usize)> {
     let path = source.path.as_path();
     let (mut arrays, mut own_ids) = read_arrays(path)?;
     if own_ids.is_none() {
@@ -105,7 +106,7 @@ fn no_matrix(path: &Path, shape: &[usize]) -> Error {
     Error::input(message, Some("flatten or pool features to one vector a sample first".to_owned()))
 }
 
-fn by_id(path: &Path, features: &Features, own_ids: &[String], ids: &[String]) -> Result<(Features, usize)> {
+fn by_id(path: &Path, features: &Features, own_ids: &[String], ids: &Names) -> Result<(Features, usize)> {
     if own_ids.len() != features.rows() {
         let (rows, found) = (features.rows(), own_ids.len());
         let message = format!("expected {rows} ids for {rows} rows of features in `{}`, got {found}", path.display());
@@ -119,9 +120,9 @@ fn by_id(path: &Path, features: &Features, own_ids: &[String], ids: &[String]) -
             return Err(Error::input(message, None));
         }
     }
-    let missing: Vec<&String> = ids.iter().filter(|id| !row_of.contains_key(id.as_str())).collect();
+    let missing: Vec<&str> = ids.iter().filter(|id| !row_of.contains_key(*id)).collect();
     if missing.is_empty() {
-        let rows: Vec<usize> = ids.iter().filter_map(|id| row_of.get(id.as_str()).copied()).collect();
+        let rows: Vec<usize> = ids.iter().filter_map(|id| row_of.get(id).copied()).collect();
         return Ok((features.select(&rows), own_ids.len() - ids.len()));
     }
     let listed: Vec<String> = missing.iter().take(LISTED).map(|id| format!("`{}`", shown(id))).collect();

@@ -9,6 +9,7 @@ use ::safetensors::tensor::Metadata;
 
 use super::{Features, Float};
 use crate::data::fingerprint::of_ordered_ids;
+use crate::data::names::Names;
 use crate::error::{Error, Result, lower_first};
 
 /// The tensor's name.
@@ -21,7 +22,7 @@ const LONGEST_HEADER: u64 = 1 << 16;
 const IDS: &str = "ids";
 
 /// Writes features, streaming: a second copy in memory would be the size of the first.
-pub(in crate::data) fn write(features: &Features, ids: &[String], out: &mut dyn Write) -> io::Result<()> {
+pub(in crate::data) fn write(features: &Features, ids: &Names, out: &mut dyn Write) -> io::Result<()> {
     let header = serde_json::json!({
         "__metadata__": { IDS: of_ordered_ids(ids).to_string() },
         TENSOR: {
@@ -42,7 +43,7 @@ pub(in crate::data) fn write(features: &Features, ids: &[String], out: &mut dyn 
 }
 
 /// Checks without reading the numbers that a file belongs to these ids, and tells how many numbers a sample has.
-pub(in crate::data) fn check(path: &Path, ids: &[String]) -> Result<usize> {
+pub(in crate::data) fn check(path: &Path, ids: &Names) -> Result<usize> {
     let mut file = File::open(path).map_err(|cause| Error::read(path, cause))?;
     let size = file.metadata().map_err(|cause| Error::read(path, cause))?.len();
     let (mut length, mut header) = ([0; 8], Vec::new());
@@ -57,7 +58,7 @@ pub(in crate::data) fn check(path: &Path, ids: &[String]) -> Result<usize> {
     check_header(path, &tensor.shape, &metadata, ids)
 }
 
-fn check_header(path: &Path, shape: &[usize], metadata: &Metadata, ids: &[String]) -> Result<usize> {
+fn check_header(path: &Path, shape: &[usize], metadata: &Metadata, ids: &Names) -> Result<usize> {
     let [rows, width] = shape else { return Err(damaged(path, &"`z` is no matrix")) };
     let hash = metadata.metadata().as_ref().and_then(|words| words.get(IDS));
     // A file of another origin may lack the hash; the number of rows must do then.
@@ -73,7 +74,7 @@ fn check_header(path: &Path, shape: &[usize], metadata: &Metadata, ids: &[String
 }
 
 /// Reads features that belong to these ids.
-pub(in crate::data) fn read(path: &Path, ids: &[String]) -> Result<Features> {
+pub(in crate::data) fn read(path: &Path, ids: &Names) -> Result<Features> {
     let bytes = fs::read(path).map_err(|cause| Error::read(path, cause))?;
     let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| damaged(path, &error))?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(path, &error))?;

@@ -20,12 +20,12 @@ pub(super) fn settle(table: &mut LabelTable, root: &Path, strict: bool, notes: &
     };
     let mut missing = Note::new("media that are not there");
     let mut nameless = Note::new("samples without media");
-    for (name, id) in media.iter_mut().zip(&table.ids) {
+    for (name, id) in media.iter_mut().zip(table.ids.iter()) {
         if let Some(inside) = Path::new(name).strip_prefix(root).ok().and_then(Path::to_str) {
             *name = inside.to_owned();
         }
         if name.is_empty() {
-            nameless.add(|| id.clone());
+            nameless.add(|| id.to_owned());
         } else if !root.join(&name).exists() {
             missing.add(|| name.clone());
         }

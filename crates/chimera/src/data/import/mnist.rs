@@ -14,6 +14,7 @@ use image::{ExtendedColorType, ImageEncoder};
 use super::{ImportOptions, Imported, Note, idx, splitting};
 use crate::data::draft::{DatasetWriter, Draft};
 use crate::data::manifest::{Kind, Manifest};
+use crate::data::names::Names;
 use crate::data::split::Split;
 use crate::data::table::LabelTable;
 use crate::error::{Error, Result};
@@ -107,11 +108,11 @@ fn read_part(folder: &Path, stem: &str, split: Split) -> Result<Option<Part>> {
 
 fn table_of(parts: &[Part], folder: &Path) -> LabelTable {
     let digits: Vec<u8> = parts.iter().flat_map(|part| part.labels.data.iter().copied()).collect();
-    let (mut ids, mut media, mut splits) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ids, mut media, mut splits) = (Names::default(), Vec::new(), Vec::new());
     for part in parts {
         let split = part.split.as_str();
         for number in 0..part.labels.data.len() {
-            ids.push(format!("{split}-{number:05}"));
+            ids.push(&format!("{split}-{number:05}"));
             media.push(format!("{split}/{:02}/{number:05}.png", number / FILES_A_FOLDER));
             splits.push(split.to_owned());
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{ImportOptions, Imported, Note, media_list, splitting};
 use crate::data::draft::{DatasetWriter, Draft};
 use crate::data::manifest::{Kind, Manifest, root_from};
+use crate::data::names::Names;
 use crate::data::table::{CellRule, LabelTable, TableOptions};
 use crate::error::Result;
 
@@ -47,7 +48,7 @@ pub(super) struct Settled {
     pub(super) table: LabelTable,
     pub(super) manifest: Manifest,
     /// All ids of the source, and the rows of them that were chosen.
-    pub(super) source_ids: Vec<String>,
+    pub(super) source_ids: Names,
     pub(super) chosen: Vec<usize>,
 }
 
