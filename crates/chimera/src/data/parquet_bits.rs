@@ -196,11 +196,11 @@ mod tests {
         (0..bits.len()).map(|row| bits.words()[row / 64] >> (row % 64) & 1 == 1).collect()
     }
 
-    /// Runs by hand: header 2n repeats a bit, 2n + 1 packs 8 n bits.
+    /// Runs by hand: header 2n repeats a bit, 2n + 1 packs 8 n bits; 0xc8 0x01 is 200, so 100 zeros, of which 90 are wanted.
     #[test]
     fn runs_become_bits() {
         let mut bits = Bits::default();
-        bits.push_hybrid(&[2 * 5, 1, 2 * 2 + 1, 0b0000_0101, 0xff, 2 * 100, 0], 5 + 16 + 90).unwrap();
+        bits.push_hybrid(&[2 * 5, 1, 2 * 2 + 1, 0b0000_0101, 0xff, 0xc8, 1, 0], 5 + 16 + 90).unwrap();
         let mut expected = vec![true; 5];
         expected.extend([true, false, true, false, false, false, false, false]);
         expected.extend([true; 8]);
