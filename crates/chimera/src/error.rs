@@ -86,6 +86,15 @@ impl Error {
         }
     }
 
+    /// What is wrong with a file, without its path and without a hint: for lists of files.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Media { problem, .. } => problem.to_string(),
+            Self::Read { cause, .. } => system_words(cause),
+            other => other.to_string(),
+        }
+    }
+
     /// An input that cannot be used, and what to do about it.
     pub(crate) fn input(message: String, hint: Option<String>) -> Self {
         Self::Input { message, hint }

@@ -13,6 +13,21 @@ const BUFFER: usize = 1 << 16;
 /// How often a folder that another thread writes to is removed.
 const REMOVE_TRIES: usize = 100;
 
+/// Opens a file to read it. What is no regular file is refused before it is opened: a pipe would keep us waiting.
+///
+/// # Errors
+/// What the system says, and what is no regular file.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    File::open(path)
+}
+
 /// Writes `path` through a temporary file in the same folder, which is flushed, synced and then renamed over `path`. On any
 /// error the old content stays and the temporary file is removed. An existing file keeps its permissions, and a link its
 /// target's place. What exists but is no regular file (a pipe, `/dev/stdout`) is written to directly.

@@ -3,13 +3,19 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use chimera::data::dataset::Dataset;
 use chimera::data::draft::{DatasetWriter, Draft};
 use chimera::data::manifest::{Kind, Manifest};
-use chimera::data::split::{Half, Split};
+use chimera::data::media::Preparing;
+use chimera::data::split::Split;
 use chimera::data::table::LabelTable;
+use chimera::media::frames::FrameShape;
+use chimera::media::picture::{Picture, Size};
+use chimera::media::png::write_png;
+use chimera::media::prepared::Check;
 use tempfile::TempDir;
 
 const SAMPLES: &str = "id,media,split,group,oov_ancestors,red,blue sphere\n\
@@ -62,14 +68,14 @@ fn what_is_written_comes_back() {
         assert_eq!(dataset.train().unwrap().numbers(), [0, 1]);
         assert_eq!(dataset.test().numbers(), [3]);
         assert_eq!(dataset.oracle().numbers(), [4]);
-        let halves = [Half::Fit, Half::Thresholds].map(|half| dataset.calibration(half).len());
+        let halves = [dataset.fit_half().len(), dataset.threshold_half().len()];
         assert_eq!(halves.iter().sum::<usize>(), 1);
         assert_eq!(dataset.media_path(0).unwrap(), out.join("media/x/a.png"));
         assert_eq!(dataset.media_path(2), None);
         assert_eq!(dataset.features().unwrap(), None);
     }
     assert_eq!(written.manifest(), opened.manifest());
-    assert_eq!(written.fingerprints(), opened.fingerprints());
+    assert_eq!(written.fingerprints().unwrap(), opened.fingerprints().unwrap());
     // The same draft gives the same bytes.
     let again = folder.path().join("again");
     let draft = Draft { manifest: written.manifest().clone(), table, features: None };
@@ -77,6 +83,80 @@ fn what_is_written_comes_back() {
     for name in names(&out) {
         assert_eq!(fs::read(out.join(&name)).unwrap(), fs::read(again.join(&name)).unwrap(), "{name}");
     }
+}
+
+/// Rows of one group share a half of calibration, those of one picture share a split, and the order of the table matters
+/// to nothing.
+#[test]
+fn what_belongs_together_stays_together() {
+    let row = |row: usize| format!("s{row:03},p{}.png,g{},{}\n", row % 97, row / 4, row % 2);
+    let rows: Vec<String> = (0..400).map(row).collect();
+    let manifest = "name = 'small'\nkind = 'image'\nmedia-root = '.'\n";
+    let read = |rows: &[String]| by_hand(manifest, &format!("id,media,group,red\n{}", rows.concat())).1;
+    let (no_groups, alone) = by_hand(
+        manifest,
+        &format!("id,media,red\n{}", {
+            (0..400).map(|row| format!("s{row:03},p{}.png,{}\n", row % 97, row % 2)).collect::<String>()
+        }),
+    );
+    drop(no_groups);
+    let alone = alone.unwrap();
+    for row in 97..400 {
+        assert_eq!(alone.splits()[row], alone.splits()[row % 97], "rows of one picture");
+    }
+    assert!(alone.splits().contains(&Split::Calibration));
+    // Every group shares a picture with another, so that all hang together and nothing can be carved.
+    assert!(!read(&rows).unwrap().splits().contains(&Split::Calibration));
+
+    let grouped: Vec<String> = (0..400).map(|row| format!("s{row:03},p{row}.png,g{},{}\n", row / 4, row % 2)).collect();
+    let dataset = read(&grouped).unwrap();
+    let (fit, thresholds) = (dataset.fit_half(), dataset.threshold_half());
+    assert!(!fit.is_empty() && !thresholds.is_empty());
+    let groups = |numbers: &[usize]| numbers.iter().map(|row| row / 4).collect::<std::collections::BTreeSet<_>>();
+    assert!(groups(fit.numbers()).is_disjoint(&groups(thresholds.numbers())));
+    let mut backward = grouped.clone();
+    backward.reverse();
+    let reversed = read(&backward).unwrap();
+    let train = |dataset: &Dataset| -> Vec<String> {
+        dataset.train().unwrap().numbers().iter().map(|&row| dataset.table().ids[row].to_owned()).collect()
+    };
+    assert_eq!(train(&dataset), train(&reversed));
+    let prints = |dataset: &Dataset| dataset.row_fingerprint(&dataset.train().unwrap());
+    assert_eq!(prints(&dataset), prints(&reversed));
+}
+
+/// Rows without a medium that can be decoded are left out and listed; the others have their frames.
+#[test]
+fn frames_are_prepared_for_the_rows_that_have_some() {
+    let (folder, _) = by_hand(
+        "name = 'x'\nkind = 'image'\nmedia-root = '.'\n",
+        "id,media,red\na,a.png,1\nb,,0\nc,c.png,1\nd,d.png,0\n",
+    );
+    for (name, red) in [("a.png", 200), ("d.png", 90)] {
+        let picture = Picture::filled(Size::new(8, 8).unwrap(), [red, 0, 0]);
+        write_png(&folder.path().join(name), &picture).unwrap();
+    }
+    fs::write(folder.path().join("c.png"), "no picture").unwrap();
+    let dataset = Dataset::open(folder.path()).unwrap();
+    let cache = folder.path().join("cache");
+    let preparing = Preparing {
+        cache: &cache,
+        shape: FrameShape::new(1, 4, 4).unwrap(),
+        threads: NonZeroUsize::MIN,
+        strict: false,
+        check: Check::Lengths,
+    };
+    for decoded in [2, 0] {
+        let prepared = dataset.prepare(&[3, 2, 1, 0], preparing, &|_| {}).unwrap();
+        assert_eq!((prepared.rows.as_slice(), prepared.decoded), (&[3, 0][..], decoded));
+        assert_eq!((prepared.frames(0)[0], prepared.frames(1)[0], prepared.frames(1).len()), (90, 200, 48));
+        let left: Vec<(usize, &str)> = prepared.left_out.iter().map(|left| (left.row, left.reason.as_str())).collect();
+        assert_eq!(left, [(1, "it has no medium"), (2, "no image format is recognised")]);
+    }
+    let strict = |rows: &[usize]| dataset.prepare(rows, Preparing { strict: true, ..preparing }, &|_| {});
+    assert!(strict(&[1]).unwrap_err().to_string().contains("expected a medium for sample `b`"));
+    assert!(strict(&[2]).unwrap_err().to_string().contains("c.png"));
+    assert!(strict(&[0, 3]).is_ok());
 }
 
 #[test]
@@ -139,20 +219,22 @@ fn folders_made_by_hand_are_read_and_calibration_is_carved() {
     let dataset = opened.unwrap();
     let sizes = |split: Split| dataset.splits().iter().filter(|other| **other == split).count();
     assert_eq!(Split::ALL.map(sizes), [45, 5, 0, 0]);
-    assert_eq!(dataset.table().training_rows(), dataset.train().unwrap().numbers());
+    let mut train = dataset.train().unwrap().numbers().to_vec();
+    train.sort_unstable();
+    assert_eq!(dataset.table().training_rows(), train);
     // The other order of rows carves the same samples and has the same fingerprints.
     let mut lines: Vec<String> = rows.lines().map(str::to_owned).collect();
     lines.reverse();
     let (_other, again) = by_hand(LABELS, &format!("id,red\n{}", lines.join("\n")));
     let again = again.unwrap();
-    assert_eq!(again.fingerprints(), dataset.fingerprints());
+    assert_eq!(again.fingerprints().unwrap(), dataset.fingerprints().unwrap());
     let (train, train_again) = (dataset.train().unwrap(), again.train().unwrap());
     assert_eq!(dataset.row_fingerprint(&train), again.row_fingerprint(&train_again));
     assert_eq!(dataset.label_fingerprint(0, &train), again.label_fingerprint(0, &train_again));
     assert_ne!(dataset.row_fingerprint(&train), dataset.row_fingerprint(&train.filtered(|row| row > 0)));
     // One label changes the labels and nothing else.
     let (_third, changed) = by_hand(LABELS, &format!("id,red\n{}", rows.replace("s7,1", "s7,")));
-    let (changed, prints) = (changed.unwrap().fingerprints(), dataset.fingerprints());
+    let (changed, prints) = (changed.unwrap().fingerprints().unwrap(), dataset.fingerprints().unwrap());
     assert_eq!((changed.rows, changed.media), (prints.rows, prints.media));
     assert_ne!(changed.labels, prints.labels);
 }

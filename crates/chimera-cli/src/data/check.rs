@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use chimera::data::check::{CheckReport, Finding, MediaCheck, Severity, check};
+use chimera::data::check::{CheckReport, Finding, Listed, MediaCheck, Severity, UnknownLabels, check};
 use chimera::data::dataset::Dataset;
 use chimera::data::split::Split;
 
@@ -11,6 +11,12 @@ use crate::args::DataCheckArguments;
 use crate::console::Console;
 use crate::rules::input;
 use crate::table::{Align, Table, counted, grouped};
+
+/// So many names are shown of a finding.
+const LISTED: usize = 20;
+
+/// So many concepts are shown that are unknown somewhere.
+const MOST_UNKNOWN: usize = 5;
 
 pub(crate) fn run(arguments: &DataCheckArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let report = match Dataset::open(&arguments.folder) {
@@ -54,7 +60,7 @@ fn write_text(report: &CheckReport, quiet: bool, out: &mut dyn Write) -> io::Res
             ("unknown", Align::Right),
         ]);
         for rule in &report.rules {
-            let broken = Split::ALL.map(|split| grouped(rule.broken.get(&split).copied().unwrap_or(0) as u64));
+            let broken = Split::ALL.map(|split| grouped(rule.broken.get(&split).map_or(0, Vec::len) as u64));
             let mut cells = vec![rule.rule.clone()];
             cells.extend(broken);
             cells.push(grouped(rule.unknown as u64));
@@ -64,6 +70,7 @@ fn write_text(report: &CheckReport, quiet: bool, out: &mut dyn Write) -> io::Res
         table.write(out, 2)?;
         writeln!(out)?;
     }
+    write_unknown(&report.unknown, out)?;
     match (report.count(Severity::Error), report.count(Severity::Warning)) {
         (0, 0) => writeln!(out, "no findings"),
         (errors, warnings) => writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning")),
@@ -77,11 +84,26 @@ fn write_finding(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     };
     let count = if finding.listed.is_empty() { String::new() } else { format!("{} ", grouped(finding.count as u64)) };
     writeln!(out, "{word}: {count}{}", finding.message)?;
-    for name in &finding.listed {
-        writeln!(out, "  {name}")?;
+    for Listed { name, reason, .. } in finding.listed.iter().take(LISTED) {
+        let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+        writeln!(out, "  {name}{reason}")?;
     }
-    if finding.count > finding.listed.len() && !finding.listed.is_empty() {
-        writeln!(out, "  and {} more", grouped((finding.count - finding.listed.len()) as u64))?;
+    if finding.listed.len() > LISTED {
+        writeln!(out, "  and {} more; `--json` lists all", grouped((finding.listed.len() - LISTED) as u64))?;
     }
     Ok(())
+}
+
+fn write_unknown(unknown: &UnknownLabels, out: &mut dyn Write) -> io::Result<()> {
+    let Some(share) = unknown.share.filter(|share| *share > 0.0) else { return Ok(()) };
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let (part, all) = (grouped(unknown.unknown), grouped(unknown.cells));
+    writeln!(out, "unknown labels: {} ({part} of {all})", percent(share))?;
+    for (concept, share) in unknown.concepts.iter().take(MOST_UNKNOWN) {
+        writeln!(out, "  {concept}: {}", percent(*share))?;
+    }
+    if unknown.concepts.len() > MOST_UNKNOWN {
+        writeln!(out, "  and {} with less", counted(unknown.concepts.len() - MOST_UNKNOWN, "concept"))?;
+    }
+    writeln!(out)
 }

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::data::assign;
+use crate::data::assign::{self, Ties};
 use crate::data::cell::shown;
 use crate::data::features::{Features, stored};
 use crate::data::manifest::{Kind, MANIFEST, Manifest, is_inside};
 use crate::data::problem::{Numbering, TableProblems};
-use crate::data::rows::{FitRows, OracleRows, Rows, TestRows};
+use crate::data::rows::{FitRows, OracleRows, Rows, TestRows, ThresholdRows};
 use crate::data::split::{Half, Split};
 use crate::data::table::LabelTable;
 use crate::error::{Error, Result};
@@ -65,7 +65,7 @@ impl Dataset {
     pub(super) fn assemble(folder: &Path, manifest: Manifest, mut table: LabelTable) -> Result<Self> {
         let mut splits = read_splits(&table)?;
         if !splits.contains(&Split::Calibration) {
-            assign::carve_calibration(&mut splits, &table.ids, table.groups.as_deref(), manifest.seed);
+            assign::carve_calibration(&mut splits, Ties::of(&table), manifest.seed);
         }
         check_groups(&table, &splits)?;
         check_media(&manifest, &table)?;
@@ -116,10 +116,23 @@ impl Dataset {
         Ok(rows)
     }
 
-    /// One half of the calibration rows.
+    /// The half of the calibration rows for early stops, temperatures, empirical distributions and choices.
     #[must_use]
-    pub fn calibration(&self, half: Half) -> FitRows {
-        self.rows_of(Split::Calibration).filtered(|row| Half::of(&self.table.ids[row]) == half)
+    pub fn fit_half(&self) -> FitRows {
+        self.half(Half::Fit)
+    }
+
+    /// The half of the calibration rows that thresholds are taken from: nothing fitted has seen it.
+    #[must_use]
+    pub fn threshold_half(&self) -> ThresholdRows {
+        self.half(Half::Thresholds)
+    }
+
+    /// A group stays in one half, as it stays in one split.
+    fn half<Purpose>(&self, half: Half) -> Rows<Purpose> {
+        let group = |row: usize| self.table.groups.as_ref().map(|groups| groups[row].as_str());
+        let name = |row: usize| group(row).filter(|name| !name.is_empty()).unwrap_or(&self.table.ids[row]);
+        self.rows_of(Split::Calibration).filtered(|row| Half::of(name(row)) == half)
     }
 
     /// The rows that results are computed on.
@@ -135,7 +148,8 @@ impl Dataset {
     }
 
     fn rows_of<Purpose>(&self, split: Split) -> Rows<Purpose> {
-        Rows::new(split, (0..self.splits.len()).filter(|&row| self.splits[row] == split).collect())
+        let numbers: Vec<usize> = (0..self.splits.len()).filter(|&row| self.splits[row] == split).collect();
+        Rows::new(split, self.by_id(numbers))
     }
 
     /// The picture or video of a row as the table names it.

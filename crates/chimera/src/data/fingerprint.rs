@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::data::dataset::Dataset;
 use crate::data::names::Names;
 use crate::data::rows::Rows;
+use crate::error::Result;
 
 /// A hash (blake3) of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ impl fmt::Display for Fingerprint {
 }
 
 impl Serialize for Fingerprint {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
@@ -30,10 +31,12 @@ impl Serialize for Fingerprint {
 pub struct Fingerprints {
     /// Which samples there are, with split and group.
     pub rows: Fingerprint,
-    /// Their labels, with the names of the concepts.
+    /// Their labels, with the names of the concepts and what they show beyond the vocabulary.
     pub labels: Fingerprint,
     /// Which media they have, by path.
     pub media: Fingerprint,
+    /// Their ready-made features, where there are any.
+    pub features: Option<Fingerprint>,
 }
 
 /// Hashes a sequence of texts so that no two sequences look alike.
@@ -73,18 +76,25 @@ fn of_column(name: &str, ids: &Names, labels: &TruthTable, column: usize, sorted
 
 impl Dataset {
     /// Numbers of rows, sorted by id.
-    fn by_id(&self, rows: &[usize]) -> Vec<usize> {
-        let mut sorted = rows.to_vec();
-        sorted.sort_unstable_by(|&a, &b| self.table().ids[a].cmp(&self.table().ids[b]));
-        sorted
+    pub(super) fn by_id(&self, mut rows: Vec<usize>) -> Vec<usize> {
+        rows.sort_unstable_by(|&a, &b| self.table().ids[a].cmp(&self.table().ids[b]));
+        rows
     }
 
-    /// Fingerprint of which samples these rows are.
+    /// The group of a row, empty where it has none.
+    fn group(&self, row: usize) -> &str {
+        self.table().groups.as_ref().map_or("", |groups| &groups[row])
+    }
+
+    /// Fingerprint of which samples these rows are, and what ties them together.
     #[must_use]
     pub fn row_fingerprint<Purpose>(&self, rows: &Rows<Purpose>) -> Fingerprint {
         let mut texts = Texts::new("chimera rows of a purpose");
         texts.add(rows.split().as_str());
-        self.by_id(rows.numbers()).into_iter().for_each(|row| texts.add(&self.table().ids[row]));
+        for &row in rows.numbers() {
+            texts.add(&self.table().ids[row]);
+            texts.add(self.group(row));
+        }
         texts.finish()
     }
 
@@ -92,21 +102,21 @@ impl Dataset {
     #[must_use]
     pub fn label_fingerprint<Purpose>(&self, concept: usize, rows: &Rows<Purpose>) -> Fingerprint {
         let table = self.table();
-        let sorted = self.by_id(rows.numbers());
-        of_column(&table.concepts[concept], &table.ids, &table.labels, concept, &sorted)
+        of_column(&table.concepts[concept], &table.ids, &table.labels, concept, rows.numbers())
     }
 
     /// The fingerprints of everything.
-    #[must_use]
-    pub fn fingerprints(&self) -> Fingerprints {
+    ///
+    /// # Errors
+    /// Features that cannot be read.
+    pub fn fingerprints(&self) -> Result<Fingerprints> {
         let table = self.table();
-        let all: Vec<usize> = (0..table.ids.len()).collect();
-        let sorted = self.by_id(&all);
+        let sorted = self.by_id((0..table.ids.len()).collect());
         let (mut rows, mut media) = (Texts::new("chimera rows"), Texts::new("chimera media"));
         for &row in &sorted {
             rows.add(&table.ids[row]);
             rows.add(self.splits()[row].as_str());
-            rows.add(table.groups.as_ref().map_or("", |groups| &groups[row]));
+            rows.add(self.group(row));
             if let Some(path) = self.media_name(row) {
                 media.add(&table.ids[row]);
                 media.add(path);
@@ -119,6 +129,19 @@ impl Dataset {
             let column = of_column(&table.concepts[concept], &table.ids, &table.labels, concept, &sorted);
             labels.0.update(column.0.as_bytes());
         }
-        Fingerprints { rows: rows.finish(), labels: labels.finish(), media: media.finish() }
+        for (row, ancestors) in sorted.iter().filter_map(|&row| Some((row, table.oov_ancestors.as_ref()?.get(row)?))) {
+            labels.add(&table.ids[row]);
+            labels.0.update(&(ancestors.len() as u64).to_le_bytes());
+            ancestors.iter().for_each(|ancestor| labels.add(ancestor));
+        }
+        let features = self.features()?.map(|features| {
+            let mut texts = Texts::new("chimera features");
+            for &row in &sorted {
+                texts.add(&table.ids[row]);
+                features.row(row).iter().for_each(|value| _ = texts.0.update(&value.to_le_bytes()));
+            }
+            texts.finish()
+        });
+        Ok(Fingerprints { rows: rows.finish(), labels: labels.finish(), media: media.finish(), features })
     }
 }

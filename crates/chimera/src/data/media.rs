@@ -23,8 +23,52 @@ pub struct Preparing<'a> {
     pub shape: FrameShape,
     /// Media that are decoded at the same time.
     pub threads: NonZeroUsize,
-    /// Whether the first medium that cannot be decoded ends the work.
+    /// Whether the first row without a medium that can be decoded ends the work.
     pub strict: bool,
+    /// How much of what lies on disk already is checked before it is used.
+    pub check: Check,
+}
+
+/// The frames of some rows, in the order in which the rows were given.
+#[derive(Debug)]
+pub struct PreparedRows {
+    /// The rows that have frames.
+    pub rows: Vec<usize>,
+    /// The rows that have none, and why.
+    pub left_out: Vec<LeftOut>,
+    /// Media that were decoded now; the rest was on disk.
+    pub decoded: usize,
+    prepared: Prepared,
+    /// Where each of `rows` lies among the prepared.
+    places: Vec<usize>,
+}
+
+/// A row without frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its number.
+    pub row: usize,
+    /// Its file, where it has one.
+    pub path: Option<PathBuf>,
+    /// What is the matter.
+    pub reason: String,
+}
+
+impl PreparedRows {
+    /// What is there of each row.
+    #[must_use]
+    pub fn shape(&self) -> FrameShape {
+        self.prepared.shape()
+    }
+
+    /// The frames of `self.rows[place]`: frames x height x width x 3 bytes.
+    ///
+    /// # Panics
+    /// For a place beyond the rows.
+    #[must_use]
+    pub fn frames(&self, place: usize) -> &[u8] {
+        self.prepared.sample(self.places[place]).unwrap_or_default()
+    }
 }
 
 /// Some samples on one sheet.
@@ -59,29 +103,39 @@ impl Dataset {
         }
     }
 
-    /// Prepares the frames of these rows. Samples of the result are numbered as `rows` are listed.
+    /// Prepares the frames of these rows. Those without a medium, or with one that cannot be decoded, are left out and
+    /// listed.
     ///
     /// # Errors
-    /// A row without media, and as [`Preparation::run`].
+    /// As [`Preparation::run`], and with `strict` a row without a medium.
     pub fn prepare(
         &self,
         rows: &[usize],
         preparing: Preparing<'_>,
         progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Prepared> {
+    ) -> Result<PreparedRows> {
         let reader = self.media_reader()?;
-        let Preparing { cache, shape, threads, strict } = preparing;
-        let path = |&row: &usize| {
-            self.media_path(row).ok_or_else(|| {
-                let id = &self.table().ids[row];
-                Error::input(format!("expected a medium for sample `{id}`, got none"), None)
-            })
-        };
-        let media = rows.iter().map(path).collect::<Result<Vec<PathBuf>>>()?;
-        let recipe = reader.recipe();
-        let (check, chunk_bytes) = (Check::Lengths, CHUNK_BYTES);
+        let Preparing { cache, shape, threads, strict, check } = preparing;
+        let (named, nameless): (Vec<usize>, Vec<usize>) = rows.iter().partition(|&&row| self.media_path(row).is_some());
+        if let Some(&row) = nameless.first().filter(|_| strict) {
+            let id = &self.table().ids[row];
+            return Err(Error::input(format!("expected a medium for sample `{id}`, got none"), None));
+        }
+        let media: Vec<PathBuf> = named.iter().filter_map(|&row| self.media_path(row)).collect();
+        let (recipe, chunk_bytes) = (reader.recipe(), CHUNK_BYTES);
         let preparation = Preparation { folder: cache, shape, recipe: &recipe, threads, strict, check, chunk_bytes };
-        preparation.run(&media, &|path, out| reader.read(path, shape, out), progress)
+        let prepared = preparation.run(&media, &|path, out| reader.read(path, shape, out), progress)?;
+        let reason = "it has no medium".to_owned();
+        let mut left_out: Vec<LeftOut> =
+            nameless.into_iter().map(|row| LeftOut { row, path: None, reason: reason.clone() }).collect();
+        left_out.extend(prepared.undecodable().iter().map(|bad| LeftOut {
+            row: named[bad.sample],
+            path: Some(bad.path.clone()),
+            reason: bad.reason.reason(),
+        }));
+        let places: Vec<usize> = (0..named.len()).filter(|&place| prepared.sample(place).is_some()).collect();
+        let rows = places.iter().map(|&place| named[place]).collect();
+        Ok(PreparedRows { rows, left_out, decoded: prepared.decoded(), prepared, places })
     }
 
     /// Draws `count` random samples with the concepts they show, the same for the same seed. A missing program is an error;
@@ -105,7 +159,7 @@ impl Dataset {
         }
         // In the order of the table: neighbours are then found again.
         pictures.sort_by_key(|(row, _)| *row);
-        let labels: Vec<Vec<&str>> = pictures.iter().map(|(row, _)| self.shown_concepts(*row)).collect();
+        let labels: Vec<Vec<String>> = pictures.iter().map(|(row, _)| self.caption(*row)).collect();
         let entries: Vec<SheetEntry<'_>> = pictures
             .iter()
             .zip(&labels)
@@ -120,10 +174,13 @@ impl Dataset {
         Ok(ContactSheet { picture, shown: entries.len(), left_out })
     }
 
-    /// The concepts that a row is known to show.
-    fn shown_concepts(&self, row: usize) -> Vec<&str> {
+    /// The split of a row, the concepts that it is known to show, then those of which that is unknown, marked.
+    fn caption(&self, row: usize) -> Vec<String> {
         let table = self.table();
-        let shown = |column: &usize| table.labels.get(row, *column) == Some(true);
-        (0..table.concepts.len()).filter(shown).map(|column| table.concepts[column].as_str()).collect()
+        let of = |truth: Option<bool>| move |column: &usize| table.labels.get(row, *column) == truth;
+        let all = 0..table.concepts.len();
+        let shown = all.clone().filter(of(Some(true))).map(|column| table.concepts[column].clone());
+        let unknown = all.filter(of(None)).map(|column| format!("?{}", table.concepts[column]));
+        std::iter::once(format!("[{}]", self.splits()[row])).chain(shown).chain(unknown).collect()
     }
 }

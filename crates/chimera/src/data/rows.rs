@@ -1,11 +1,11 @@
 //! Rows of a dataset by what they may be used for. Whoever fits something takes [`FitRows`], and only a dataset can make
-//! them, from train and calibration: no number of a test row gets in.
+//! them, from train and one half of calibration: no number of a test row gets in, nor of a row for thresholds.
 
 use std::marker::PhantomData;
 
 use crate::data::split::Split;
 
-/// Numbers of rows in ascending order, with what they are for in the type.
+/// Numbers of rows in the order of their ids, whatever the order of the table, with what they are for in the type.
 ///
 /// ```no_run
 /// fn fit(rows: &chimera::data::rows::FitRows) {}
@@ -32,6 +32,10 @@ pub struct Rows<Purpose> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitting {}
 
+/// Marks rows that thresholds are taken from and nothing else is fitted on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thresholding {}
+
 /// Marks rows that results are computed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Testing {}
@@ -40,8 +44,11 @@ pub enum Testing {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OracleFitting {}
 
-/// Rows of train or calibration.
+/// Rows of train, or of calibration's half for fitting.
 pub type FitRows = Rows<Fitting>;
+
+/// Rows of calibration's half for thresholds.
+pub type ThresholdRows = Rows<Thresholding>;
 
 /// Rows of test.
 pub type TestRows = Rows<Testing>;
@@ -50,7 +57,7 @@ pub type TestRows = Rows<Testing>;
 pub type OracleRows = Rows<OracleFitting>;
 
 impl<Purpose> Rows<Purpose> {
-    /// Rows of one split, ascending. Only the dataset makes them.
+    /// Rows of one split in the order of their ids. Only the dataset makes them.
     pub(super) fn new(split: Split, numbers: Vec<usize>) -> Self {
         Self { numbers, split, purpose: PhantomData }
     }

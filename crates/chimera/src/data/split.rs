@@ -59,7 +59,8 @@ impl fmt::Display for Split {
     }
 }
 
-/// The two halves of the calibration split, told apart by a hash of the id, so that neither order nor other rows matter.
+/// The two halves of the calibration split, told apart by a hash of the group, or of the id where there is none, so that
+/// neither order nor other rows matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Half {
@@ -70,11 +71,11 @@ pub enum Half {
 }
 
 impl Half {
-    /// The half that a sample of the calibration split belongs to.
+    /// The half that a group, or a sample without one, belongs to.
     #[must_use]
-    pub fn of(id: &str) -> Self {
+    pub fn of(name: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("chimera calibration half");
-        hasher.update(id.as_bytes());
+        hasher.update(name.as_bytes());
         if hasher.finalize().as_bytes()[0] & 1 == 0 { Self::Fit } else { Self::Thresholds }
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::data::dataset::Dataset;
 use crate::data::fingerprint::Fingerprints;
 use crate::data::manifest::Kind;
-use crate::data::split::{Half, Split};
+use crate::data::split::Split;
 use crate::error::Result;
 
 /// Of more concepts only the most common ones are paired: the work grows with the square.
@@ -105,14 +105,14 @@ pub fn summarise(dataset: &Dataset, pairs: usize) -> Result<Summary> {
         kind: manifest.kind,
         rows: table.ids.len(),
         splits: sizes.into_iter().filter(|size| size.rows > 0).collect(),
-        calibration_halves: [Half::Fit, Half::Thresholds].map(|half| dataset.calibration(half).len()),
+        calibration_halves: [dataset.fit_half().len(), dataset.threshold_half().len()],
         groups,
         with_media: (0..table.ids.len()).filter(|&row| dataset.media_path(row).is_some()).count(),
         feature_width: dataset.feature_width()?,
         unknown_share: (cells > 0.0).then(|| unknown as f64 / cells),
         pairs: strongest_pairs(&table.labels, &table.concepts, pairs),
         concepts,
-        fingerprints: dataset.fingerprints(),
+        fingerprints: dataset.fingerprints()?,
     })
 }
 

@@ -6,7 +6,6 @@
 //! are ignored, as they are by Pillow and torchvision. What does not decode to its end is an error: half a picture is worse
 //! than none. Sizes are checked before any pixel is allocated.
 
-use std::fs::File;
 use std::io::{Cursor, Read};
 use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
@@ -19,6 +18,7 @@ use super::jpeg;
 use super::picture::{Picture, Size};
 use super::problem::MediaProblem;
 use crate::error::{Error, Result, lower_first};
+use crate::file::open_regular;
 
 /// Raised when the same file and size give other bytes than before.
 const VERSION: u32 = 1;
@@ -102,7 +102,7 @@ impl ImageReader {
 
     fn bytes_of(&self, path: &Path) -> Result<Vec<u8>> {
         let refused = |cause| Error::read(path, cause);
-        let file = File::open(path).map_err(refused)?;
+        let file = open_regular(path).map_err(refused)?;
         let mut bytes =
             Vec::with_capacity(file.metadata().map_or(0, |data| data.len().min(self.limits.bytes) as usize + 1));
         file.take(self.limits.bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(refused)?;

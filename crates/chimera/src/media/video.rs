@@ -4,8 +4,6 @@
 //! we want. What does not decode cleanly is an error: a smeared picture is worse than none.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +18,7 @@ use super::packets::{ENTRIES, Packets, Stretch};
 use super::picture::Size;
 use super::problem::MediaProblem;
 use crate::error::{Error, Result};
+use crate::file::open_regular;
 
 /// Raised when the same video and shape give other bytes than before.
 const VERSION: u32 = 1;
@@ -282,17 +281,12 @@ impl VideoReader {
 
 /// The length of a regular file that has any.
 fn check_file(path: &Path) -> Result<u64> {
-    let metadata = fs::metadata(path).map_err(|cause| Error::read(path, cause))?;
-    if metadata.is_dir() {
-        return Err(Error::read(path, ErrorKind::IsADirectory.into()));
-    }
-    // A pipe or device could be read once, or never end.
-    if !metadata.is_file() {
-        return Err(Error::read(path, std::io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")));
-    }
     // Opening tells more than metadata do.
-    fs::File::open(path).map_err(|cause| Error::read(path, cause))?;
-    if metadata.len() == 0 { Err(Error::media(path, MediaProblem::Empty)) } else { Ok(metadata.len()) }
+    let length = open_regular(path).and_then(|file| Ok(file.metadata()?.len()));
+    match length.map_err(|cause| Error::read(path, cause))? {
+        0 => Err(Error::media(path, MediaProblem::Empty)),
+        length => Ok(length),
+    }
 }
 
 /// A file name that is never taken for an option or for an address such as `http:` or `concat:`.

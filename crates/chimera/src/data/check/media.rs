@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Finding, FindingKind, MediaCheck, Severity};
+use super::{Finding, FindingKind, Listed, MediaCheck, Severity};
 use crate::data::dataset::Dataset;
 use crate::data::manifest::Kind;
 use crate::error::{Error, Result};
@@ -23,21 +23,13 @@ enum Seen {
 }
 
 pub(super) fn check(dataset: &Dataset, media: MediaCheck<'_>) -> Result<Vec<Finding>> {
-    if dataset.manifest().media_root.is_none() {
-        return Ok(Vec::new());
-    }
-    let mut missing = Finding::new(FindingKind::MissingMedia, Severity::Error, "media that are not there");
-    let mut broken = Finding::new(FindingKind::UndecodableMedia, Severity::Error, "media that cannot be decoded");
-    let mut nameless = Finding::new(FindingKind::NoMedia, Severity::Warning, "samples without media");
-    let mut straddling = Finding::new(FindingKind::MediaInTwoSplits, Severity::Error, "media that are in two splits");
-    let mut twice = Finding::new(FindingKind::MediaTwice, Severity::Warning, "media that several samples share");
-
+    let Some(root) = dataset.manifest().media_folder(dataset.folder()) else { return Ok(Vec::new()) };
     // Each path is looked at once, in the order of the table.
     let mut first: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut rows = Vec::new();
+    let (mut rows, mut nameless) = (Vec::new(), Vec::new());
     for (row, id) in dataset.table().ids.iter().enumerate() {
         match dataset.media_name(row) {
-            None => nameless.add(|| id.to_owned()),
+            None => nameless.push(Listed::named(id)),
             Some(name) => {
                 first.entry(name).or_insert_with(|| {
                     rows.push(row);
@@ -46,18 +38,59 @@ pub(super) fn check(dataset: &Dataset, media: MediaCheck<'_>) -> Result<Vec<Find
             }
         }
     }
+    let mut findings = Vec::new();
+    let words = ["sample has no medium", "samples have no medium"];
+    findings.extend(Finding::about(FindingKind::NoMedia, Severity::Warning, words, nameless));
+    if !root.is_dir() {
+        let message = format!("the media root `{}` is not there", root.display());
+        findings.push(Finding::new(FindingKind::MissingMedia, Severity::Error, message, rows.len()));
+        return Ok(findings);
+    }
     let seen = look(dataset, &rows, media)?;
+    let (mut missing, mut broken) = (Vec::new(), Vec::new());
     for (&row, seen) in rows.iter().zip(&seen) {
-        let name = dataset.media_name(row).unwrap_or_default();
         match seen {
-            Seen::Missing => missing.add(|| name.to_owned()),
-            Seen::Undecodable(reason) => broken.add(|| reason.clone()),
+            Seen::Missing => missing.push(listed(dataset, row, None)),
+            Seen::Undecodable(reason) => broken.push(listed(dataset, row, Some(reason.clone()))),
             Seen::Whole(_) => {}
         }
     }
+    let (mut straddling, mut twice) = (Vec::new(), Vec::new());
+    for Copy { row, before } in copies(dataset, &first, &seen) {
+        let (here, there) = (dataset.splits()[row], dataset.splits()[before]);
+        let other = dataset.media_name(before).filter(|other| dataset.media_name(row) != Some(other));
+        let mut reason = if here == there { Vec::new() } else { vec![format!("{there} and {here}")] };
+        reason.extend(other.map(|other| format!("the same as {other}")));
+        let reason = (!reason.is_empty()).then(|| reason.join(", "));
+        if here == there { &mut twice } else { &mut straddling }.push(listed(dataset, row, reason));
+    }
+    let errors = [
+        (FindingKind::MissingMedia, ["medium is not there", "media are not there"], missing),
+        (FindingKind::UndecodableMedia, ["medium cannot be decoded", "media cannot be decoded"], broken),
+        (FindingKind::MediaInTwoSplits, ["medium is in two splits", "media are in two splits"], straddling),
+    ];
+    findings
+        .extend(errors.into_iter().filter_map(|(kind, words, all)| Finding::about(kind, Severity::Error, words, all)));
+    let words = ["sample has the medium of another", "samples have the medium of another"];
+    findings.extend(Finding::about(FindingKind::MediaTwice, Severity::Warning, words, twice));
+    Ok(findings)
+}
 
-    // A medium is known by its content where that was read, else by its path.
+fn listed(dataset: &Dataset, row: usize, reason: Option<String>) -> Listed {
+    let name = dataset.media_name(row).unwrap_or_default().to_owned();
+    Listed { name, sample: Some(dataset.table().ids[row].to_owned()), reason }
+}
+
+/// A row whose medium an earlier row has too.
+struct Copy {
+    row: usize,
+    before: usize,
+}
+
+/// Rows that share a medium. It is known by its content where that was read, else by its path.
+fn copies(dataset: &Dataset, first: &BTreeMap<&str, usize>, seen: &[Seen]) -> Vec<Copy> {
     let mut owner: BTreeMap<(Option<Digest>, &str), usize> = BTreeMap::new();
+    let mut copies = Vec::new();
     for row in 0..dataset.table().ids.len() {
         let Some(name) = dataset.media_name(row) else { continue };
         let known = match first.get(name).map(|&place| &seen[place]) {
@@ -65,19 +98,11 @@ pub(super) fn check(dataset: &Dataset, media: MediaCheck<'_>) -> Result<Vec<Find
             _ => (None, name),
         };
         let before = *owner.entry(known).or_insert(row);
-        if before == row {
-            continue;
-        }
-        let (here, there) = (dataset.splits()[row], dataset.splits()[before]);
-        let other = dataset.media_name(before).filter(|other| *other != name);
-        let copy = other.map_or_else(String::new, |other| format!(", the same as {other}"));
-        if here == there {
-            twice.add(|| format!("{name}{copy}"));
-        } else {
-            straddling.add(|| format!("{name} ({there} and {here}{copy})"));
+        if before != row {
+            copies.push(Copy { row, before });
         }
     }
-    Ok(vec![missing, broken, nameless, straddling, twice])
+    copies
 }
 
 /// Looks at the media of these rows.
@@ -98,7 +123,7 @@ fn look(dataset: &Dataset, rows: &[usize], media: MediaCheck<'_>) -> Result<Vec<
                 match reader.read(&path, shape, &mut out).and_then(|()| digest(&path)) {
                     Ok(digest) => Seen::Whole(Some(digest)),
                     Err(error @ Error::Program { .. }) => return Err(error),
-                    Err(error) => Seen::Undecodable(error.to_string().replace("\nhint: ", "; ")),
+                    Err(error) => Seen::Undecodable(error.reason()),
                 }
             }
         };

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{ImportOptions, Note};
-use crate::data::assign;
+use crate::data::assign::{self, Ties};
 use crate::data::cell::shown;
 use crate::data::problem::{Numbering, TableProblems};
 use crate::data::split::Split;
@@ -49,7 +49,7 @@ pub(super) fn settle(table: &mut LabelTable, options: &ImportOptions, notes: &mu
         }
     };
     check_shares(shares)?;
-    let dealt = assign::by_shares(&table.ids, table.groups.as_deref(), shares, options.seed);
+    let dealt = assign::by_shares(Ties::of(table), shares, options.seed);
     if let Some((split, _)) = shares.iter().find(|(split, _)| !dealt.contains(&Some(*split))) {
         if options.split == SplitRule::Source {
             // Nobody asked for shares; a handful of samples may all be for training.

@@ -1,7 +1,6 @@
 //! Building: which media are known, decoding those that are not, chunk by chunk.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use super::chunk::{Digest, Entry, write_list};
 use super::store::Store;
 use super::{Preparation, Prepared, Progress, Undecodable};
 use crate::error::{Error, Result};
-use crate::file::write_atomic;
+use crate::file::{open_regular, write_atomic};
 use crate::media::problem::MediaProblem;
 use crate::parallel::in_parallel;
 
@@ -83,13 +82,8 @@ fn digests(preparation: &Preparation<'_>, media: &[PathBuf], progress: Report<'_
 /// The content of a medium.
 pub(crate) fn digest(path: &Path) -> Result<Digest> {
     let read = || {
-        let file = File::open(path)?;
-        // A pipe would give its content once and keep the decoder waiting.
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
-        }
         let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(file)?;
+        hasher.update_reader(open_regular(path)?)?;
         Ok(*hasher.finalize().as_bytes())
     };
     read().map_err(|cause| Error::read(path, cause))

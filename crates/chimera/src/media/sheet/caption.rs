@@ -16,11 +16,11 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
 }
 
 /// Labels packed into at most `lines` lines of `columns` characters; the last says how many did not fit.
-pub(super) fn pack(labels: &[&str], columns: usize, lines: usize) -> Vec<String> {
+pub(super) fn pack<S: AsRef<str>>(labels: &[S], columns: usize, lines: usize) -> Vec<String> {
     let mut packed: Vec<String> = Vec::new();
     for (at, label) in labels.iter().enumerate() {
         let left = labels.len() - at;
-        let label = cut(label, columns);
+        let label = cut(label.as_ref(), columns);
         let last = packed.len() == lines;
         // On the last line there must stay room to say how many more there are.
         let reserved = if last && left > 1 { more(left - 1).len() + 1 } else { 0 };
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(pack(&["cat", "dog"], 10, 1), ["cat, dog"]);
         assert_eq!(pack(&["cat", "dog", "horse", "bird", "crocodile"], 12, 2), ["cat, dog", "horse +2"]);
         assert_eq!(pack(&["a very long label"], 8, 2), ["a v..bel"]);
-        assert!(pack(&[], 8, 2).is_empty() && pack(&["cat"], 8, 0).is_empty());
+        assert!(pack::<&str>(&[], 8, 2).is_empty() && pack(&["cat"], 8, 0).is_empty());
     }
 
     #[test]
@@ -73,7 +73,6 @@ mod tests {
         let mut rng = fastrand::Rng::with_seed(1);
         for _ in 0..2000 {
             let labels: Vec<String> = (0..rng.usize(..30)).map(|_| "x".repeat(rng.usize(1..20))).collect();
-            let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
             let (columns, lines) = (rng.usize(8..30), rng.usize(..4));
             let packed = pack(&labels, columns, lines);
             assert!(packed.len() <= lines && packed.iter().all(|line| line.len() <= columns), "{packed:?}");

@@ -5,11 +5,9 @@ mod caption;
 mod font;
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use self::font::{ADVANCE, HEIGHT, glyph};
 use super::picture::{Picture, Size};
-use super::png::write_png;
 use crate::error::{Error, Result};
 
 const PAPER: [u8; 3] = [255; 3];
@@ -50,15 +48,7 @@ pub struct SheetEntry<'a> {
     /// The first line below it.
     pub id: &'a str,
     /// The lines after it; those that do not fit are counted.
-    pub labels: &'a [&'a str],
-}
-
-/// Draws a sheet and writes it as PNG, whole or not at all.
-///
-/// # Errors
-/// As [`draw_sheet`], and [`Error::Write`] where the system refuses the file.
-pub fn write_sheet(path: &Path, entries: &[SheetEntry<'_>], params: SheetParams) -> Result<()> {
-    write_png(path, &draw_sheet(entries, params)?)
+    pub labels: &'a [String],
 }
 
 /// Draws a sheet, row by row from the left.
@@ -147,7 +137,8 @@ mod tests {
     fn pictures_stand_where_they_belong() {
         let red = Picture::filled(Size::new(20, 10).unwrap(), [255, 0, 0]);
         let blue = Picture::filled(Size::new(1, 1).unwrap(), [0, 0, 255]);
-        let entry = |picture, id| SheetEntry { picture, id, labels: &["cat", "dog"] };
+        let labels = ["cat", "dog"].map(str::to_owned);
+        let entry = |picture, id| SheetEntry { picture, id, labels: &labels };
         let params = SheetParams { columns: 2, thumbnail: 60, label_lines: 1 };
         let sheet = draw_sheet(&[entry(&red, "a"), entry(&blue, "b"), entry(&red, "\u{e9}")], params).unwrap();
         // Two columns of 60 + 10, two rows of 60 + 5 + 2 * 12 + 10, and a margin.
