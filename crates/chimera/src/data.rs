@@ -9,6 +9,7 @@ mod cell;
 pub mod check;
 mod csv_table;
 pub mod dataset;
+mod deflated;
 pub mod draft;
 mod extras;
 pub mod features;

@@ -47,19 +47,33 @@ impl Default for ColumnNames {
 }
 
 impl ColumnNames {
-    fn text(&self, text: Text) -> &str {
-        match text {
-            Text::Media => &self.media,
-            Text::Split => &self.split,
-            Text::Group => &self.group,
-        }
+    /// Every column that has a role, with the option that names it.
+    fn roles(&self) -> [(Role, &str, &'static str); 5] {
+        [
+            (Role::Id, &self.id, "--id-column"),
+            (Role::Text(Text::Media), &self.media, "--media-column"),
+            (Role::Text(Text::Split), &self.split, "--split-column"),
+            (Role::Text(Text::Group), &self.group, "--group-column"),
+            (Role::Ancestors, OOV_ANCESTORS, OOV_ANCESTORS),
+        ]
     }
 
     /// Names that the user chose, which must then be there.
     fn chosen(&self) -> impl Iterator<Item = &str> {
-        let names = [&self.id, &self.media, &self.split, &self.group];
-        names.into_iter().zip(RESERVED).filter(|(name, own)| name != own).map(|(name, _)| name.as_str())
+        self.roles().into_iter().zip(RESERVED).filter(|((_, name, _), own)| name != own).map(|((_, name, _), _)| name)
     }
+}
+
+/// What the cells of a column are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Id,
+    /// A file's name that is the id of its sample too.
+    IdAndMedia,
+    Text(Text),
+    Ancestors,
+    Concept,
+    Nothing,
 }
 
 /// How to read a table whose names and signs are not ours.
@@ -73,6 +87,26 @@ pub struct TableOptions {
     pub ignored: Vec<String>,
 }
 
+impl TableOptions {
+    /// What a column of this name is for, or what it cannot be for at once.
+    fn role_of(&self, name: &str) -> Result<Role, String> {
+        let claims = self.names.roles().into_iter().filter(|(_, own, _)| *own == name);
+        let claims: Vec<(Role, &str)> = claims.map(|(role, _, option)| (role, option)).collect();
+        let is_ignored = self.ignored.iter().any(|ignored| ignored == name);
+        match claims.as_slice() {
+            // Its default name gives a column to a role that the user may not want; a name of theirs is wanted.
+            [(Role::Id, option), ..] if is_ignored => Err(format!("`{option}` and `--ignore`")),
+            [(_, option), ..] if is_ignored && !RESERVED.contains(&name) => Err(format!("`{option}` and `--ignore`")),
+            _ if is_ignored => Ok(Role::Nothing),
+            [] if RESERVED.contains(&name) => Ok(Role::Nothing),
+            [] => Ok(Role::Concept),
+            [(role, _)] => Ok(*role),
+            [(Role::Id, _), (Role::Text(Text::Media), _)] => Ok(Role::IdAndMedia),
+            [(_, first), .., (_, second)] => Err(format!("`{first}` and `{second}`")),
+        }
+    }
+}
+
 /// Where the id and the concepts are among the columns of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
@@ -82,12 +116,12 @@ pub(super) struct Header {
     pub(super) texts: [Option<usize>; 3],
     /// Position of the list of ancestors beyond the vocabulary, if there is one.
     pub(super) oov_ancestors: Option<usize>,
+    /// What each column is for, by position.
+    pub(super) roles: Vec<Role>,
     /// Position of each concept's column, ascending.
     pub(super) positions: Vec<usize>,
     /// Names of the concepts in the same order.
     pub(super) concepts: Vec<String>,
-    /// Number of all columns.
-    pub(super) width: usize,
 }
 
 impl Header {
@@ -100,8 +134,14 @@ impl Header {
         problems: &mut TableProblems,
     ) -> Self {
         let names: Vec<&str> = names.into_iter().map(str::trim).collect();
-        let (positions, concepts, width) = (Vec::new(), Vec::new(), names.len());
-        let mut header = Self { id: 0, texts: [None; 3], oov_ancestors: None, positions, concepts, width };
+        let mut header = Self {
+            id: 0,
+            texts: [None; 3],
+            oov_ancestors: None,
+            roles: vec![Role::Nothing; names.len()],
+            positions: Vec::new(),
+            concepts: Vec::new(),
+        };
         let id = options.names.id.as_str();
         let mut first_position = HashMap::new();
         for (position, &name) in names.iter().enumerate() {
@@ -118,29 +158,50 @@ impl Header {
                     format!("expected a name without control characters for column {number}, got `{}`", shown(name));
                 let hint = name.contains('\r').then_some("if lines end in `\\r` alone, save the file with `\\n`");
                 problems.add(place, message, hint);
-            } else if name == id {
-                header.id = position;
-            } else if let Some(text) = Text::ALL.into_iter().find(|&text| options.names.text(text) == name) {
-                header.texts[text as usize] = Some(position);
-            } else if name == OOV_ANCESTORS {
-                header.oov_ancestors = Some(position);
-            } else if !RESERVED.contains(&name) && !options.ignored.iter().any(|ignored| ignored == name) {
-                header.positions.push(position);
-                header.concepts.push(name.to_owned());
+            } else {
+                match options.role_of(name) {
+                    Ok(role) => header.give(position, name, role),
+                    Err(both) => {
+                        let message = format!("expected one use for the column `{}`, got {both}", shown(name));
+                        problems.add(place, message, Some("only the id and the media may share a column"));
+                    }
+                }
             }
         }
         let chosen = options.names.chosen().chain(options.ignored.iter().map(String::as_str));
-        for name in chosen.filter(|name| *name != id && !first_position.contains_key(name)) {
+        let mut missing: Vec<&str> = chosen.filter(|name| *name != id && !first_position.contains_key(name)).collect();
+        missing.dedup();
+        for name in missing {
             problems.add(place, format!("expected a column `{}`, got {}", shown(name), listed(&names)), None);
         }
         if !first_position.contains_key(id) {
             let message = format!("expected a column `{}`, got {}", shown(id), listed(&names));
-            problems.add(place, message, id_hint(&names).filter(|_| id == ID).as_deref());
+            problems.add(place, message, Some(&id_hint(&names)));
         } else if header.concepts.is_empty() && problems.total() == 0 {
             let message = format!("expected a column for each concept, got {}", listed(&names));
             problems.add(place, message, Some("add a column of 0 and 1 for each concept, named after it"));
         }
         header
+    }
+
+    fn give(&mut self, position: usize, name: &str, role: Role) {
+        self.roles[position] = role;
+        match role {
+            Role::Id => self.id = position,
+            Role::IdAndMedia => (self.id, self.texts[Text::Media as usize]) = (position, Some(position)),
+            Role::Text(text) => self.texts[text as usize] = Some(position),
+            Role::Ancestors => self.oov_ancestors = Some(position),
+            Role::Concept => {
+                self.positions.push(position);
+                self.concepts.push(name.to_owned());
+            }
+            Role::Nothing => {}
+        }
+    }
+
+    /// Number of all columns.
+    pub(super) fn width(&self) -> usize {
+        self.roles.len()
     }
 }
 
@@ -158,13 +219,13 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// What to do about a missing id, judged by the names that are there.
-fn id_hint(names: &[&str]) -> Option<String> {
+fn id_hint(names: &[&str]) -> String {
     if let [name] = names {
         if name.contains(';') {
-            return Some("the columns seem to be separated by `;`; separate them by `,`".to_owned());
+            return "the columns seem to be separated by `;`; separate them by `,`".to_owned();
         }
         if name.contains('\t') {
-            return Some("the columns seem to be separated by tabs; name the file `.tsv`".to_owned());
+            return "the columns seem to be separated by tabs; name the file `.tsv`".to_owned();
         }
     }
     let like_id = |name: &&&str| name.eq_ignore_ascii_case(ID);
@@ -172,8 +233,9 @@ fn id_hint(names: &[&str]) -> Option<String> {
         let lower = name.to_ascii_lowercase();
         ["_id", "-id", " id", "imageid", "sampleid"].iter().any(|ending| lower.ends_with(ending))
     };
-    let name = names.iter().find(like_id).or_else(|| names.iter().find(like_some_id))?;
-    Some(format!("rename `{}` to `{ID}`", shown(name)))
+    let name = names.iter().find(like_id).or_else(|| names.iter().find(like_some_id));
+    let name = name.map_or_else(|| "COLUMN".to_owned(), |name| shown(name));
+    format!("`chimera import table --id-column {name}` takes the ids from another column")
 }
 
 #[cfg(test)]
@@ -191,14 +253,10 @@ mod tests {
         assert_eq!(problems.total(), 0);
         let concepts = vec!["red".to_owned(), "blue sphere".to_owned()];
         let texts = [Some(1), Some(3), Some(5)];
-        let expected = Header {
-            id: 2,
-            texts,
-            oov_ancestors: Some(6),
-            positions: vec![0, 4],
-            concepts: concepts.clone(),
-            width: 7,
-        };
+        let [media, split, group] = Text::ALL.map(Role::Text);
+        let roles = vec![Role::Concept, media, Role::Id, split, Role::Concept, group, Role::Ancestors];
+        let expected =
+            Header { id: 2, texts, oov_ancestors: Some(6), roles, positions: vec![0, 4], concepts: concepts.clone() };
         assert_eq!(header, expected);
         assert_eq!(concepts, header.concepts);
     }
@@ -216,13 +274,54 @@ mod tests {
         assert_eq!(problems.total(), 3, "neither `image` nor `fold` nor `note` is there: {problems}");
     }
 
+    /// Every way in which one column can be asked for twice, beside what it is for then.
+    #[test]
+    fn a_name_has_one_role_but_for_file_names_as_ids() {
+        let own = ColumnNames::default();
+        let named = |id: &str, media: &str, split: &str, group: &str| {
+            let [id, media, split, group] = [id, media, split, group].map(str::to_owned);
+            ColumnNames { id, media, split, group }
+        };
+        let role = |names: &ColumnNames, ignored: &[&str], name: &str| {
+            let ignored = ignored.iter().map(|name| (*name).to_owned()).collect();
+            TableOptions { names: names.clone(), ignored, ..TableOptions::default() }.role_of(name)
+        };
+        assert_eq!(role(&named("file", "file", "split", "group"), &[], "file"), Ok(Role::IdAndMedia));
+        assert_eq!(role(&named("media", "media", "split", "group"), &[], "media"), Ok(Role::IdAndMedia));
+        for name in ["media", "split", "group", OOV_ANCESTORS, "red"] {
+            assert_ne!(role(&own, &[], name), Ok(Role::Nothing), "{name}");
+            assert_eq!(role(&own, &[name], name), Ok(Role::Nothing), "{name}");
+        }
+        assert_eq!(role(&own, &["id"], "id").unwrap_err(), "`--id-column` and `--ignore`");
+        let other = named("file", "media", "fold", "group");
+        assert_eq!((role(&other, &["id"], "id"), role(&other, &[], "split")), (Ok(Role::Nothing), Ok(Role::Nothing)));
+        assert_eq!(role(&other, &["fold"], "fold").unwrap_err(), "`--split-column` and `--ignore`");
+        for (names, name, expected) in [
+            (named("a", "media", "a", "group"), "a", "`--id-column` and `--split-column`"),
+            (named("id", "media", "a", "a"), "a", "`--split-column` and `--group-column`"),
+            (named("id", "a", "split", "a"), "a", "`--media-column` and `--group-column`"),
+            (named("a", "a", "a", "group"), "a", "`--id-column` and `--split-column`"),
+            (named("split", "media", "split", "group"), "split", "`--id-column` and `--split-column`"),
+            (named(OOV_ANCESTORS, "media", "split", "group"), OOV_ANCESTORS, "`--id-column` and `oov_ancestors`"),
+        ] {
+            assert_eq!(role(&names, &[], name).unwrap_err(), expected);
+        }
+        let mut problems = TableProblems::new(Path::new("a.csv"), Numbering::Lines);
+        let options = TableOptions { names: named("a", "media", "a", "group"), ..TableOptions::default() };
+        Header::from_names(["a", "red"], 1, &options, &mut problems);
+        assert_eq!(problems.total(), 1, "{problems}");
+        assert!(problems.to_string().contains("expected one use for the column `a`"), "{problems}");
+    }
+
     #[test]
     fn hints_fit_the_names() {
-        assert_eq!(id_hint(&["ID", "x_id"]).unwrap(), "rename `ID` to `id`");
-        assert_eq!(id_hint(&["a", "image_id"]).unwrap(), "rename `image_id` to `id`");
-        assert_eq!(id_hint(&["a", "ImageID"]).unwrap(), "rename `ImageID` to `id`");
-        assert_eq!(id_hint(&["covid", "red"]), None);
-        assert!(id_hint(&["id;red"]).unwrap().contains("`;`"));
-        assert!(id_hint(&["id\tred"]).unwrap().contains("`.tsv`"));
+        let option =
+            |name: &str| format!("`chimera import table --id-column {name}` takes the ids from another column");
+        assert_eq!(id_hint(&["ID", "x_id"]), option("ID"));
+        assert_eq!(id_hint(&["a", "image_id"]), option("image_id"));
+        assert_eq!(id_hint(&["a", "ImageID"]), option("ImageID"));
+        assert_eq!(id_hint(&["covid", "red"]), option("COLUMN"));
+        assert!(id_hint(&["id;red"]).contains("`;`"));
+        assert!(id_hint(&["id\tred"]).contains("`.tsv`"));
     }
 }
