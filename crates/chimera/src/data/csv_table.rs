@@ -5,8 +5,9 @@ use std::io::BufReader;
 use std::path::Path;
 
 use crate::data::cell::NotALabel;
+use crate::data::columns::{Role, TableOptions, Text};
 use crate::data::extras::Extras;
-use crate::data::header::{Header, Role, TableOptions, Text};
+use crate::data::header::Header;
 use crate::data::label_columns::LabelColumns;
 use crate::data::problem::{Numbering, TableProblems};
 use crate::data::records::{Next, Record, Records};

@@ -10,8 +10,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::data::cell::{self, CellRule, NotALabel};
+use crate::data::columns::{TableOptions, Text};
 use crate::data::extras::Extras;
-use crate::data::header::{Header, TableOptions, Text};
+use crate::data::header::Header;
 use crate::data::label_columns::LabelColumns;
 use crate::data::problem::{Numbering, TableProblems};
 use crate::data::sample_ids::SampleIds;

@@ -16,8 +16,9 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::data::cell::{self, CellRule};
+use crate::data::columns::{TableOptions, Text};
 use crate::data::extras::Extras;
-use crate::data::header::{Header, TableOptions, Text};
+use crate::data::header::Header;
 use crate::data::label_columns::{LabelColumns, LabelMatrix};
 use crate::data::parquet_bits::{Bits, read_chunk};
 use crate::data::parquet_file::{self, damaged, guarded};

@@ -11,9 +11,9 @@ use chimera_logic::bits::TruthTable;
 use chimera_logic::vocabulary::Vocabulary;
 
 pub use crate::data::cell::CellRule;
+use crate::data::columns::Text;
+pub use crate::data::columns::{ColumnNames, TableOptions};
 use crate::data::extras::Extras;
-use crate::data::header::Text;
-pub use crate::data::header::{ColumnNames, TableOptions};
 use crate::data::names::Names;
 use crate::data::problem::{Numbering, TableProblems};
 use crate::data::split::Split;

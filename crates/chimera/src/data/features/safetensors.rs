@@ -16,7 +16,7 @@ pub(super) fn read(source: &FeatureSource, id_column: &str) -> Result<Content> {
     let bytes = fs::read(path).map_err(|cause| Error::read(path, cause))?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(path, &error))?;
     let mut views: Vec<_> = tensors.iter().collect();
-    views.sort_by(|(a, _), (b, _)| a.cmp(b));
+    views.sort_by_key(|(name, _)| *name);
     let describe = |(name, view): &(&str, ::safetensors::tensor::TensorView<'_>)| Described {
         name: (*name).to_owned(),
         element: element_of(view.dtype()),
