@@ -146,12 +146,27 @@ pub(crate) fn csv_error(error: csv::Error) -> io::Error {
     }
 }
 
-/// On Ctrl-C: remove unfinished files, then go.
+/// On Ctrl-C, and when the program is asked to end (SIGTERM) or its terminal is gone (SIGHUP): remove unfinished files, then
+/// go. Whoever said by `nohup` that the terminal may go keeps the program.
 pub(crate) fn clean_up_on_interrupt() -> anyhow::Result<()> {
     #[expect(clippy::exit, reason = "an interrupt ends the program; 130 is what shells expect of it")]
     let handler = || {
         chimera::file::remove_unfinished();
         std::process::exit(130);
     };
-    ctrlc::set_handler(handler).context("cannot listen for Ctrl-C")
+    match ctrlc::try_set_handler(handler) {
+        Err(ctrlc::Error::MultipleHandlers) if ignores_hangups() => Ok(()),
+        // A shell ignores Ctrl-C for what it runs in the background; that leaves nothing to keep.
+        Err(ctrlc::Error::MultipleHandlers) => ctrlc::set_handler(handler),
+        set => set,
+    }
+    .context("cannot listen for Ctrl-C")
+}
+
+/// Whether the program was started to outlive its terminal. Only Linux tells; elsewhere it counts as so.
+fn ignores_hangups() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // SIGHUP is signal 1, the lowest bit.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }

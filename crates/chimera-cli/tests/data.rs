@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use chimera::media::image::ImageReader;
@@ -187,6 +187,18 @@ fn what_cannot_run_exits_2_and_says_why() {
         ("import table labels.csv --out no/such/ds", "no/such/ds"),
         ("import table labels.csv --out ds --split train:1", "train=0.8,test=0.2"),
         ("import table labels.csv --out ds --split fold=1", "train=0.8,test=0.2"),
+        ("import table labels.csv --out ds --split train=0.5,test=0.4", "expected shares that sum to 1"),
+        ("import table labels.csv --out ds --split test=1", "expected a share of train"),
+        ("import table labels.csv --out ds --strict", "expected `--media-root` beside `--strict`"),
+        (
+            "import features labels.csv --features z.npy --kind video --out ds",
+            "expected `--media-root` beside `--kind`",
+        ),
+        ("import table labels.csv --out ds --ignore id", "got `--id-column` and `--ignore`"),
+        (
+            "import table labels.csv --out ds --split-column person --group-column person",
+            "one use for the column `person`",
+        ),
         ("import table labels.csv --out ds --limit 0", "expected a limit of 1 at least"),
         ("import table labels.csv --out ds --unknown 1", "possible values: 0"),
         ("import table labels.csv --out ds --group-column patient", "expected a column `patient`"),
@@ -206,7 +218,7 @@ fn what_cannot_run_exits_2_and_says_why() {
 }
 
 /// An import that takes a while, caught in the middle of writing its pictures.
-fn importing(sandbox: &Sandbox) -> Child {
+fn importing(sandbox: &Sandbox, command: &mut Command) -> Child {
     let count = 30_000u32;
     let head = |shape: &[u32]| -> Vec<u8> {
         [0, 0, 8, shape.len() as u8].into_iter().chain(shape.iter().flat_map(|length| length.to_be_bytes())).collect()
@@ -215,7 +227,7 @@ fn importing(sandbox: &Sandbox) -> Child {
     let labels: Vec<u8> = head(&[count]).into_iter().chain((0..count).map(|picture| (picture % 10) as u8)).collect();
     sandbox.write("mnist/train-images-idx3-ubyte", images);
     sandbox.write("mnist/train-labels-idx1-ubyte", labels);
-    let child = sandbox.command("import mnist mnist --out ds").stderr(Stdio::null()).spawn().unwrap();
+    let child = command.stderr(Stdio::null()).spawn().unwrap();
     let writes = || {
         let folder = sandbox.files().into_iter().find(|name| name.starts_with(".chimera-"));
         folder.is_some_and(|folder| sandbox.path(&folder).join("media/train/01").exists())
@@ -230,7 +242,7 @@ fn importing(sandbox: &Sandbox) -> Child {
 #[test]
 fn a_kill_while_writing_leaves_no_dataset() {
     let sandbox = Sandbox::new();
-    let mut child = importing(&sandbox);
+    let mut child = importing(&sandbox, &mut sandbox.command("import mnist mnist --out ds"));
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!sandbox.path("ds").exists());
@@ -242,12 +254,31 @@ fn a_kill_while_writing_leaves_no_dataset() {
 }
 
 #[cfg(unix)]
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_nothing_at_all() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let sandbox = Sandbox::new();
+        let mut child = importing(&sandbox, &mut sandbox.command("import mnist mnist --out ds"));
+        send(signal, &child);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        assert_eq!(sandbox.files(), ["mnist"], "{signal}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_shall_outlive_its_terminal_does() {
     let sandbox = Sandbox::new();
-    let mut child = importing(&sandbox);
-    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(sandbox.files(), ["mnist"]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" import mnist mnist --out ds", env!("CARGO_BIN_EXE_chimera")]);
+    let mut child = importing(&sandbox, shell.current_dir(sandbox.path("")));
+    send("-HUP", &child);
+    assert!(child.wait().unwrap().success());
+    assert!(sandbox.path("ds/dataset.toml").exists());
 }

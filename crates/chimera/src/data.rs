@@ -7,8 +7,10 @@
 pub mod assign;
 mod cell;
 pub mod check;
+mod columns;
 mod csv_table;
 pub mod dataset;
+mod deflated;
 pub mod draft;
 mod extras;
 pub mod features;

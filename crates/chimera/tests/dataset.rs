@@ -244,19 +244,19 @@ fn what_is_wrong_with_a_folder_is_named() {
     let message = |manifest: &str, samples: &str| by_hand(manifest, samples).1.unwrap_err();
     let images = "name = 'x'\nkind = 'image'\nmedia-root = '.'\n";
     for (manifest, samples, expected) in [
-        (LABELS, "id,split,red\na,val,1\n", "row 1: expected train, calibration, test or oracle, got the split `val`"),
+        (LABELS, "id,split,red\na,val,1\n", "line 2: expected train, calibration, test or oracle, got the split `val`"),
         (LABELS, "id,split,red\na,,1\n", "got the split ``"),
         (
             LABELS,
             "id,split,group,red\na,train,g,1\nb,test,g,1\n",
-            "row 2: expected group `g` in one split, got `test` here",
+            "line 3: expected group `g` in one split, got `test` here and `train` on line 2",
         ),
         (LABELS, "id,red\na,yes\n", "expected 0, 1, true, false or an empty cell, got `yes`"),
         (LABELS, "id,red\na,1\na,1\n", "expected a new id, got `a` again"),
         (images, "id,red\na,1\n", "expected a column `media` in a dataset of kind `image`"),
         ("name = 'x'\nkind = 'video'\n", "id,media,red\na,a.mp4,1\n", "expected a media root"),
-        (images, "id,media,red\na,../a.png,1\n", "row 1: expected a path inside the media root, got `../a.png`"),
-        (images, "id,media,red\na,/etc/passwd,1\n", "row 1: expected a path inside the media root"),
+        (images, "id,media,red\na,../a.png,1\n", "line 2: expected a path inside the media root, got `../a.png`"),
+        (images, "id,media,red\na,/etc/passwd,1\n", "line 2: expected a path inside the media root"),
         ("name = 'x'\nkind = 'features'\n", "id,red\na,1\n", "expected `features.safetensors`"),
         ("name = 'x'\nknd = 'labels'\n", "id,red\na,1\n", "hint: did you mean `kind`?"),
         ("name = 'x'\nkind = 'labels'\nlayout = 2\n", "id,red\na,1\n", "a newer Chimera wrote this folder"),

@@ -29,8 +29,8 @@ pub(crate) struct ImportInto {
     /// What to call the dataset; by default the name of the folder.
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Deal samples to splits by shares, whole groups at a time, such as `train=0.8,test=0.2`. By default the source's own
-    /// splits, or these shares where it has none. A tenth of train becomes calibration where there is none.
+    /// Deal samples to splits by shares that sum to 1, whole groups at a time, such as `train=0.8,test=0.2`. By default the
+    /// source's own splits, or these shares where it has none. A tenth of train becomes calibration where there is none.
     #[arg(long, value_name = "SPLIT=SHARE,...", value_parser = parse_shares)]
     pub(crate) split: Option<SplitRule>,
     /// Seed of what is drawn.
@@ -54,7 +54,7 @@ pub(crate) struct TableSource {
     /// The number that means unknown: labels are then -1 (false), 0 (unknown) and 1 (true).
     #[arg(long, value_name = "0", value_parser = ["0"])]
     pub(crate) unknown: Option<String>,
-    /// Name of the column with the ids.
+    /// Name of the column with the ids, in the table and in a file of features; may be that of the media.
     #[arg(long, value_name = "COLUMN", default_value = "id")]
     pub(crate) id_column: String,
     /// Name of the column with the paths of media.
@@ -66,12 +66,21 @@ pub(crate) struct TableSource {
     /// Name of the column with the groups: samples of one group stay in one split.
     #[arg(long, value_name = "COLUMN", default_value = "group")]
     pub(crate) group_column: String,
-    /// Columns to leave out.
+    /// Columns to leave out, also `media`, `split` or `group`.
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub(crate) ignore: Vec<String>,
-    /// Refuse the table if any of its media are missing.
+    /// Refuse the table if any of its media are missing or cannot be used.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// What the media are; by default what the endings of their names say.
+    #[arg(long, value_enum)]
+    pub(crate) kind: Option<MediaKind>,
+    /// Frames to take of each video, where the labels depend on them.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) frames: Option<u32>,
+    /// Width and height of all media, such as 320x240, for the record.
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    pub(crate) size: Option<[u32; 2]>,
 }
 
 /// What media are.
@@ -88,7 +97,8 @@ pub(crate) enum MediaKind {
     after_help = "Examples:\n  chimera import table labels.csv --out ds/                          # labels alone\n  \
     chimera import table samples.csv --media-root images/ --out ds/\n  \
     chimera import table visits.parquet --group-column patient --split train=0.7,test=0.3 --out ds/\n  \
-    chimera import table celeba.csv --unknown 0 --limit 1000 --out small/\n\n\
+    chimera import table celeba.csv --unknown 0 --limit 1000 --out small/\n  \
+    chimera import table files.csv --id-column file --media-column file --media-root images/ --out ds/\n\n\
     Media stay where they are. Nothing is ever written over; an import that is stopped leaves no dataset."
 )]
 pub(crate) struct ImportTableArguments {
@@ -96,15 +106,6 @@ pub(crate) struct ImportTableArguments {
     pub(crate) source: TableSource,
     #[command(flatten)]
     pub(crate) into: ImportInto,
-    /// What the media are; by default what the endings of their names say.
-    #[arg(long, value_enum)]
-    pub(crate) kind: Option<MediaKind>,
-    /// Frames to take of each video, where the labels depend on them.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) frames: Option<u32>,
-    /// Width and height of all media, such as 320x240, for the record.
-    #[arg(long, value_name = "WxH", value_parser = parse_size)]
-    pub(crate) size: Option<[u32; 2]>,
 }
 
 #[derive(Debug, Args)]
@@ -116,11 +117,11 @@ pub(crate) struct ImportTableArguments {
 pub(crate) struct ImportFeaturesArguments {
     #[command(flatten)]
     pub(crate) source: TableSource,
-    /// Features (.npy, .npz, .safetensors or .parquet), a row a sample: in the order of the table, or with an array or
-    /// column `id` or `ids`.
+    /// Features (.npy, .npz, .safetensors or .parquet), a row a sample: with an array or column `id`, `ids` or of the name
+    /// that `--id-column` gives, or else in the order of the table.
     #[arg(long, value_name = "FILE")]
     pub(crate) features: PathBuf,
-    /// Array to take where the file has several.
+    /// Array, or column of lists, to take where the file has several.
     #[arg(long, value_name = "NAME")]
     pub(crate) array: Option<String>,
     #[command(flatten)]
@@ -155,7 +156,7 @@ pub(crate) struct ImportCocoArguments {
     /// Folder where the pictures are.
     #[arg(long, value_name = "DIR")]
     pub(crate) media_root: PathBuf,
-    /// Refuse if any picture is missing.
+    /// Refuse if any picture is missing or cannot be used.
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]

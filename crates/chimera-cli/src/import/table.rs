@@ -7,16 +7,10 @@ use chimera::data::table::{CellRule, ColumnNames, TableOptions};
 use crate::args::{ImportInto, ImportTableArguments, MediaKind, TableSource};
 
 pub(crate) fn run(arguments: &ImportTableArguments) -> anyhow::Result<Imported> {
-    let kind = arguments.kind.map(|kind| match kind {
-        MediaKind::Image => Kind::Image,
-        MediaKind::Video => Kind::Video,
-    });
-    let (frames, size) = (arguments.frames, arguments.size);
-    let import = TableImport { kind, frames, size, ..source(&arguments.source, &arguments.into) };
-    Ok(import_table(&import, &arguments.into.out)?)
+    Ok(import_table(&source(&arguments.source, &arguments.into), &arguments.into.out)?)
 }
 
-/// The table and how to read it.
+/// The table, how to read it, and its media.
 pub(super) fn source(source: &TableSource, into: &ImportInto) -> TableImport {
     let names = ColumnNames {
         id: source.id_column.clone(),
@@ -25,12 +19,18 @@ pub(super) fn source(source: &TableSource, into: &ImportInto) -> TableImport {
         group: source.group_column.clone(),
     };
     let cells = if source.unknown.is_some() { CellRule::Signed } else { CellRule::ZeroOne };
+    let kind = source.kind.map(|kind| match kind {
+        MediaKind::Image => Kind::Image,
+        MediaKind::Video => Kind::Video,
+    });
     TableImport {
         table: source.table.clone(),
         reading: TableOptions { cells, names, ignored: source.ignore.clone() },
         media_root: source.media_root.clone(),
+        kind,
+        frames: source.frames,
+        size: source.size,
         strict: source.strict,
         options: super::options(into),
-        ..TableImport::default()
     }
 }

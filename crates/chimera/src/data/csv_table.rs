@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use crate::data::cell;
+use crate::data::cell::NotALabel;
+use crate::data::columns::{Role, TableOptions, Text};
 use crate::data::extras::Extras;
-use crate::data::header::{Header, TableOptions, Text};
+use crate::data::header::Header;
 use crate::data::label_columns::LabelColumns;
 use crate::data::problem::{Numbering, TableProblems};
 use crate::data::records::{Next, Record, Records};
@@ -33,7 +34,6 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8, options: &TableOption
         return Err(Error::input(message, None));
     };
 
-    let roles = roles_of(&header);
     let mut read = Read {
         ids: SampleIds::default(),
         columns: LabelColumns::new(header.concepts.len()),
@@ -42,12 +42,12 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8, options: &TableOption
     };
     loop {
         match records.next().map_err(|cause| Error::read(path, cause))? {
-            Next::Record(record) if record.len() != header.width => {
-                let message = format!("expected {} cells as in the header, got {}", header.width, record.len());
+            Next::Record(record) if record.len() != header.width() => {
+                let message = format!("expected {} cells as in the header, got {}", header.width(), record.len());
                 problems.add(record.line, message, None);
             }
             Next::Record(record) => {
-                read.add_row(record, &header, &roles, options, &mut problems);
+                read.add_row(record, &header, options, &mut problems);
             }
             Next::Bad { line, message, hint, fatal } => {
                 problems.add(line, message, Some(hint));
@@ -60,27 +60,7 @@ pub(super) fn read(path: &Path, file: File, delimiter: u8, options: &TableOption
     }
     problems.into_result()?;
     let labels = read.columns.into_table(read.rows);
-    Ok(LabelTable::from_parts(path, read.ids.into_names(), labels, header.concepts, read.extras))
-}
-
-/// What the cells of a column are for.
-#[derive(Clone, Copy)]
-enum Role {
-    Id,
-    Text(Text),
-    Ancestors,
-    Concept(usize),
-    Nothing,
-}
-
-fn roles_of(header: &Header) -> Vec<Role> {
-    let mut roles = vec![Role::Nothing; header.width];
-    roles[header.id] = Role::Id;
-    let texts = Text::ALL.into_iter().filter_map(|text| Some((header.texts[text as usize]?, Role::Text(text))));
-    let ancestors = header.oov_ancestors.map(|position| (position, Role::Ancestors));
-    let concepts = header.positions.iter().enumerate().map(|(concept, &position)| (position, Role::Concept(concept)));
-    texts.chain(ancestors).chain(concepts).for_each(|(position, role)| roles[position] = role);
-    roles
+    Ok(LabelTable::from_parts(path, read.ids.into_parts(), labels, header.concepts, read.extras))
 }
 
 /// What has been read so far.
@@ -92,27 +72,27 @@ struct Read {
 }
 
 impl Read {
-    fn add_row(
-        &mut self,
-        record: Record<'_>,
-        header: &Header,
-        roles: &[Role],
-        options: &TableOptions,
-        problems: &mut TableProblems,
-    ) {
-        for ((position, text), &role) in record.cells().enumerate().zip(roles) {
+    fn add_row(&mut self, record: Record<'_>, header: &Header, options: &TableOptions, problems: &mut TableProblems) {
+        let mut concept = 0;
+        for ((position, text), &role) in record.cells().enumerate().zip(&header.roles) {
             match role {
-                Role::Concept(concept) => match options.cells.parse(text) {
-                    Ok(Some(label)) => self.columns.set(concept, label),
-                    Ok(None) => {}
-                    Err(cell::NotALabel) => {
-                        let allowed = options.cells.allowed();
-                        let message = || format!("expected {allowed}, got `{}`", cell::shown(text.trim()));
-                        let column = (position, header.concepts[concept].as_str());
-                        problems.add_in_column(record.line, column, message, Some(cell::HINT));
+                Role::Concept => {
+                    match options.cells.parse(text) {
+                        Ok(Some(label)) => self.columns.set(concept, label),
+                        Ok(None) => {}
+                        Err(NotALabel) => {
+                            let column = (position, header.concepts[concept].as_str());
+                            problems.add_in_column(record.line, column, || options.cells.complaint(text));
+                        }
                     }
-                },
+                    // Columns come in the order of the file, and so do concepts.
+                    concept += 1;
+                }
                 Role::Id => self.ids.add(text, record.line, problems),
+                Role::IdAndMedia => {
+                    self.ids.add(text, record.line, problems);
+                    self.extras.add(Text::Media, text);
+                }
                 Role::Text(kind) => self.extras.add(kind, text),
                 Role::Ancestors => self.extras.add_ancestor_cell(text),
                 Role::Nothing => {}

@@ -10,7 +10,6 @@ use crate::data::assign::{self, Ties};
 use crate::data::cell::shown;
 use crate::data::features::{Features, stored};
 use crate::data::manifest::{Kind, MANIFEST, Manifest, is_inside};
-use crate::data::problem::{Numbering, TableProblems};
 use crate::data::rows::{FitRows, OracleRows, Rows, TestRows, ThresholdRows};
 use crate::data::split::{Half, Split};
 use crate::data::table::LabelTable;
@@ -188,7 +187,7 @@ impl Dataset {
 
     /// Moves what was written under another name to where it belongs now.
     pub(super) fn moved_to(mut self, folder: &Path) -> Self {
-        self.table.path = folder.join(SAMPLES);
+        (self.table.path, self.table.lines) = (folder.join(SAMPLES), None);
         self.folder = folder.to_owned();
         self
     }
@@ -197,13 +196,13 @@ impl Dataset {
 /// The split of each row; without that column all are for training.
 fn read_splits(table: &LabelTable) -> Result<Vec<Split>> {
     let Some(names) = &table.splits else { return Ok(vec![Split::Train; table.ids.len()]) };
-    let mut problems = TableProblems::new(&table.path, Numbering::Rows);
+    let mut problems = table.no_problems();
     let mut splits = Vec::with_capacity(names.len());
     for (row, name) in names.iter().enumerate() {
         splits.push(Split::from_name(name).unwrap_or_else(|| {
             let message = format!("expected train, calibration, test or oracle, got the split `{}`", shown(name));
             let hint = "`chimera import table` understands other words too, such as `val`";
-            problems.add(row as u64 + 1, message, Some(hint));
+            problems.add(table.place(row), message, Some(hint));
             Split::Test
         }));
     }
@@ -214,19 +213,19 @@ fn read_splits(table: &LabelTable) -> Result<Vec<Split>> {
 /// A group never straddles splits: what is learned from a scene must not be tested on it.
 fn check_groups(table: &LabelTable, splits: &[Split]) -> Result<()> {
     let Some(groups) = &table.groups else { return Ok(()) };
-    let mut problems = TableProblems::new(&table.path, Numbering::Rows);
+    let mut problems = table.no_problems();
     let mut first: BTreeMap<&str, usize> = BTreeMap::new();
     for (row, group) in groups.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
         let before = *first.entry(group).or_insert(row);
         if splits[before] != splits[row] {
             let message = format!(
-                "expected group `{}` in one split, got `{}` here and `{}` on row {}",
+                "expected group `{}` in one split, got `{}` here and `{}` on {}",
                 shown(group),
                 splits[row],
                 splits[before],
-                before + 1
+                table.place_in_words(before)
             );
-            problems.add(row as u64 + 1, message, Some("split by group, or leave out the column `group`"));
+            problems.add(table.place(row), message, Some("split by group, or leave out the column: `--ignore group`"));
         }
     }
     problems.into_result()
@@ -239,11 +238,11 @@ fn check_media(manifest: &Manifest, table: &LabelTable) -> Result<()> {
         let kind = manifest.kind.as_str();
         return Err(Error::input(format!("expected {lacks} in a dataset of kind `{kind}`, got none"), None));
     }
-    let mut problems = TableProblems::new(&table.path, Numbering::Rows);
+    let mut problems = table.no_problems();
     for (row, name) in table.media.iter().flatten().enumerate() {
         if !is_inside(Path::new(name)) {
             let message = format!("expected a path inside the media root, got `{}`", shown(name));
-            problems.add(row as u64 + 1, message, Some("write paths relative to the media root"));
+            problems.add(table.place(row), message, Some("write paths relative to the media root"));
         }
     }
     problems.into_result()
@@ -259,12 +258,12 @@ pub fn labels_at(path: &Path) -> Result<LabelTable> {
         return Dataset::open(path).map(Dataset::into_table);
     }
     let table = LabelTable::read(path)?;
-    let mut problems = TableProblems::new(path, Numbering::Rows);
+    let mut problems = table.no_problems();
     for (row, word) in table.splits.iter().flatten().enumerate() {
         if !word.is_empty() && Split::from_source(word).is_none() {
             let message = format!("expected train, calibration, test or oracle, got the split `{}`", shown(word));
             let hint = "leave the cell empty, or the column out, if a sample belongs to no split";
-            problems.add(row as u64 + 1, message, Some(hint));
+            problems.add(table.place(row), message, Some(hint));
         }
     }
     problems.into_result()?;

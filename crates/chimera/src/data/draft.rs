@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use chimera_logic::vocabulary::Vocabulary;
 
+use crate::data::columns::RESERVED;
 use crate::data::dataset::{Dataset, FEATURES, SAMPLES};
 use crate::data::features::{Features, stored};
-use crate::data::header::RESERVED;
 use crate::data::manifest::{Kind, MANIFEST, Manifest};
 use crate::data::table::LabelTable;
 use crate::data::table_writer;

@@ -1,6 +1,7 @@
 //! What a table says about its samples beside their labels: media, split, group, and ancestors beyond the vocabulary.
 
-use crate::data::header::{Header, Text};
+use crate::data::columns::Text;
+use crate::data::header::Header;
 
 /// What separates several ancestors in one cell of text.
 const SEPARATOR: char = '|';

@@ -1,77 +1,10 @@
-//! What the columns of a label table are: the id, the concepts, and reserved ones that others read.
+//! Where the columns of a label table are: the id, the concepts, and reserved ones that others read.
 
 use std::collections::HashMap;
 
-use crate::data::cell::{CellRule, shown};
+use crate::data::cell::shown;
+use crate::data::columns::{ID, Role, TableOptions, Text};
 use crate::data::problem::TableProblems;
-
-/// The column that names the sample.
-const ID: &str = "id";
-
-/// The column that lists what a sample shows beyond the vocabulary.
-const OOV_ANCESTORS: &str = "oov_ancestors";
-
-/// Names that are never concepts.
-pub(super) const RESERVED: [&str; 5] = [ID, "media", "split", "group", OOV_ANCESTORS];
-
-/// Columns that hold a text about each sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Text {
-    Media,
-    Split,
-    Group,
-}
-
-impl Text {
-    pub(super) const ALL: [Self; 3] = [Self::Media, Self::Split, Self::Group];
-}
-
-/// What the columns are called that are no concepts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColumnNames {
-    /// The sample's name; `id`.
-    pub id: String,
-    /// Its picture or video, a path relative to the media root; `media`.
-    pub media: String,
-    /// What it is for; `split`.
-    pub split: String,
-    /// What it was taken from (a scene, a patient): samples of one group stay together; `group`.
-    pub group: String,
-}
-
-impl Default for ColumnNames {
-    fn default() -> Self {
-        let [id, media, split, group, _] = RESERVED.map(str::to_owned);
-        Self { id, media, split, group }
-    }
-}
-
-impl ColumnNames {
-    fn text(&self, text: Text) -> &str {
-        match text {
-            Text::Media => &self.media,
-            Text::Split => &self.split,
-            Text::Group => &self.group,
-        }
-    }
-
-    /// Names that the user chose, which must then be there.
-    fn chosen(&self) -> impl Iterator<Item = &str> {
-        let names = [&self.id, &self.media, &self.split, &self.group];
-        names.into_iter().zip(RESERVED).filter(|(name, own)| name != own).map(|(name, _)| name.as_str())
-    }
-}
-
-/// How to read a table whose names and signs are not ours.
-#[derive(Clone, Debug, Default)]
-pub struct TableOptions {
-    /// What the signs in label cells mean.
-    pub cells: CellRule,
-    /// What the columns are called that are no concepts.
-    pub names: ColumnNames,
-    /// Columns to leave out.
-    pub ignored: Vec<String>,
-}
 
 /// Where the id and the concepts are among the columns of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,12 +15,12 @@ pub(super) struct Header {
     pub(super) texts: [Option<usize>; 3],
     /// Position of the list of ancestors beyond the vocabulary, if there is one.
     pub(super) oov_ancestors: Option<usize>,
+    /// What each column is for, by position.
+    pub(super) roles: Vec<Role>,
     /// Position of each concept's column, ascending.
     pub(super) positions: Vec<usize>,
     /// Names of the concepts in the same order.
     pub(super) concepts: Vec<String>,
-    /// Number of all columns.
-    pub(super) width: usize,
 }
 
 impl Header {
@@ -100,8 +33,14 @@ impl Header {
         problems: &mut TableProblems,
     ) -> Self {
         let names: Vec<&str> = names.into_iter().map(str::trim).collect();
-        let (positions, concepts, width) = (Vec::new(), Vec::new(), names.len());
-        let mut header = Self { id: 0, texts: [None; 3], oov_ancestors: None, positions, concepts, width };
+        let mut header = Self {
+            id: 0,
+            texts: [None; 3],
+            oov_ancestors: None,
+            roles: vec![Role::Nothing; names.len()],
+            positions: Vec::new(),
+            concepts: Vec::new(),
+        };
         let id = options.names.id.as_str();
         let mut first_position = HashMap::new();
         for (position, &name) in names.iter().enumerate() {
@@ -118,29 +57,50 @@ impl Header {
                     format!("expected a name without control characters for column {number}, got `{}`", shown(name));
                 let hint = name.contains('\r').then_some("if lines end in `\\r` alone, save the file with `\\n`");
                 problems.add(place, message, hint);
-            } else if name == id {
-                header.id = position;
-            } else if let Some(text) = Text::ALL.into_iter().find(|&text| options.names.text(text) == name) {
-                header.texts[text as usize] = Some(position);
-            } else if name == OOV_ANCESTORS {
-                header.oov_ancestors = Some(position);
-            } else if !RESERVED.contains(&name) && !options.ignored.iter().any(|ignored| ignored == name) {
-                header.positions.push(position);
-                header.concepts.push(name.to_owned());
+            } else {
+                match options.role_of(name) {
+                    Ok(role) => header.give(position, name, role),
+                    Err(both) => {
+                        let message = format!("expected one use for the column `{}`, got {both}", shown(name));
+                        problems.add(place, message, Some("only the id and the media may share a column"));
+                    }
+                }
             }
         }
         let chosen = options.names.chosen().chain(options.ignored.iter().map(String::as_str));
-        for name in chosen.filter(|name| *name != id && !first_position.contains_key(name)) {
+        let mut missing: Vec<&str> = chosen.filter(|name| *name != id && !first_position.contains_key(name)).collect();
+        missing.dedup();
+        for name in missing {
             problems.add(place, format!("expected a column `{}`, got {}", shown(name), listed(&names)), None);
         }
         if !first_position.contains_key(id) {
             let message = format!("expected a column `{}`, got {}", shown(id), listed(&names));
-            problems.add(place, message, id_hint(&names).filter(|_| id == ID).as_deref());
+            problems.add(place, message, Some(&id_hint(&names)));
         } else if header.concepts.is_empty() && problems.total() == 0 {
             let message = format!("expected a column for each concept, got {}", listed(&names));
             problems.add(place, message, Some("add a column of 0 and 1 for each concept, named after it"));
         }
         header
+    }
+
+    fn give(&mut self, position: usize, name: &str, role: Role) {
+        self.roles[position] = role;
+        match role {
+            Role::Id => self.id = position,
+            Role::IdAndMedia => (self.id, self.texts[Text::Media as usize]) = (position, Some(position)),
+            Role::Text(text) => self.texts[text as usize] = Some(position),
+            Role::Ancestors => self.oov_ancestors = Some(position),
+            Role::Concept => {
+                self.positions.push(position);
+                self.concepts.push(name.to_owned());
+            }
+            Role::Nothing => {}
+        }
+    }
+
+    /// Number of all columns.
+    pub(super) fn width(&self) -> usize {
+        self.roles.len()
     }
 }
 
@@ -158,13 +118,13 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// What to do about a missing id, judged by the names that are there.
-fn id_hint(names: &[&str]) -> Option<String> {
+fn id_hint(names: &[&str]) -> String {
     if let [name] = names {
         if name.contains(';') {
-            return Some("the columns seem to be separated by `;`; separate them by `,`".to_owned());
+            return "the columns seem to be separated by `;`; separate them by `,`".to_owned();
         }
         if name.contains('\t') {
-            return Some("the columns seem to be separated by tabs; name the file `.tsv`".to_owned());
+            return "the columns seem to be separated by tabs; name the file `.tsv`".to_owned();
         }
     }
     let like_id = |name: &&&str| name.eq_ignore_ascii_case(ID);
@@ -172,8 +132,9 @@ fn id_hint(names: &[&str]) -> Option<String> {
         let lower = name.to_ascii_lowercase();
         ["_id", "-id", " id", "imageid", "sampleid"].iter().any(|ending| lower.ends_with(ending))
     };
-    let name = names.iter().find(like_id).or_else(|| names.iter().find(like_some_id))?;
-    Some(format!("rename `{}` to `{ID}`", shown(name)))
+    let name = names.iter().find(like_id).or_else(|| names.iter().find(like_some_id));
+    let name = name.map_or_else(|| "COLUMN".to_owned(), |name| shown(name));
+    format!("`chimera import table --id-column {name}` takes the ids from another column")
 }
 
 #[cfg(test)]
@@ -181,6 +142,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::data::columns::ColumnNames;
     use crate::data::problem::Numbering;
 
     #[test]
@@ -191,14 +153,10 @@ mod tests {
         assert_eq!(problems.total(), 0);
         let concepts = vec!["red".to_owned(), "blue sphere".to_owned()];
         let texts = [Some(1), Some(3), Some(5)];
-        let expected = Header {
-            id: 2,
-            texts,
-            oov_ancestors: Some(6),
-            positions: vec![0, 4],
-            concepts: concepts.clone(),
-            width: 7,
-        };
+        let [media, split, group] = Text::ALL.map(Role::Text);
+        let roles = vec![Role::Concept, media, Role::Id, split, Role::Concept, group, Role::Ancestors];
+        let expected =
+            Header { id: 2, texts, oov_ancestors: Some(6), roles, positions: vec![0, 4], concepts: concepts.clone() };
         assert_eq!(header, expected);
         assert_eq!(concepts, header.concepts);
     }
@@ -217,12 +175,24 @@ mod tests {
     }
 
     #[test]
+    fn a_column_in_two_roles_is_told_once() {
+        let twice = ColumnNames { id: "a".to_owned(), split: "a".to_owned(), ..ColumnNames::default() };
+        let mut problems = TableProblems::new(Path::new("a.csv"), Numbering::Lines);
+        let options = TableOptions { names: twice, ..TableOptions::default() };
+        Header::from_names(["a", "red"], 1, &options, &mut problems);
+        assert_eq!(problems.total(), 1, "{problems}");
+        assert!(problems.to_string().contains("expected one use for the column `a`"), "{problems}");
+    }
+
+    #[test]
     fn hints_fit_the_names() {
-        assert_eq!(id_hint(&["ID", "x_id"]).unwrap(), "rename `ID` to `id`");
-        assert_eq!(id_hint(&["a", "image_id"]).unwrap(), "rename `image_id` to `id`");
-        assert_eq!(id_hint(&["a", "ImageID"]).unwrap(), "rename `ImageID` to `id`");
-        assert_eq!(id_hint(&["covid", "red"]), None);
-        assert!(id_hint(&["id;red"]).unwrap().contains("`;`"));
-        assert!(id_hint(&["id\tred"]).unwrap().contains("`.tsv`"));
+        let option =
+            |name: &str| format!("`chimera import table --id-column {name}` takes the ids from another column");
+        assert_eq!(id_hint(&["ID", "x_id"]), option("ID"));
+        assert_eq!(id_hint(&["a", "image_id"]), option("image_id"));
+        assert_eq!(id_hint(&["a", "ImageID"]), option("ImageID"));
+        assert_eq!(id_hint(&["covid", "red"]), option("COLUMN"));
+        assert!(id_hint(&["id;red"]).contains("`;`"));
+        assert!(id_hint(&["id\tred"]).contains("`.tsv`"));
     }
 }

@@ -10,8 +10,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::data::cell::{self, CellRule, NotALabel};
+use crate::data::columns::{TableOptions, Text};
 use crate::data::extras::Extras;
-use crate::data::header::{Header, TableOptions, Text};
+use crate::data::header::Header;
 use crate::data::label_columns::LabelColumns;
 use crate::data::problem::{Numbering, TableProblems};
 use crate::data::sample_ids::SampleIds;
@@ -48,7 +49,9 @@ pub(super) fn read(path: &Path, mut file: File, options: &TableOptions) -> Resul
             let Some(position) = position else { continue };
             let cell = text_of(&values[position]);
             if cell.is_none() {
-                add_problem(line, (position, &names[position]), "a string or an integer", &values[position], problems);
+                let got = || cell::shown(&values[position].to_string());
+                let words = || (format!("expected a string or an integer, got `{}`", got()), None);
+                problems.add_in_column(line, (position, &names[position]), words);
             }
             extras.add(text, &cell.unwrap_or_default());
         }
@@ -63,8 +66,8 @@ pub(super) fn read(path: &Path, mut file: File, options: &TableOptions) -> Resul
                 Ok(Some(label)) => columns.set(concept, label),
                 Ok(None) => {}
                 Err(NotALabel) => {
-                    let column = (position, names[position].as_str());
-                    add_problem(line, column, options.cells.allowed(), &values[position], problems);
+                    let words = || options.cells.complaint(&values[position].to_string());
+                    problems.add_in_column(line, (position, &names[position]), words);
                 }
             }
         }
@@ -72,12 +75,7 @@ pub(super) fn read(path: &Path, mut file: File, options: &TableOptions) -> Resul
         rows += 1;
     })?;
     problems.into_result()?;
-    Ok(LabelTable::from_parts(path, ids.into_names(), columns.into_table(rows), header.concepts, extras))
-}
-
-fn add_problem(line: u64, column: (usize, &str), expected: &str, value: &Value, problems: &mut TableProblems) {
-    let message = || format!("expected {expected}, got `{}`", cell::shown(&value.to_string()));
-    problems.add_in_column(line, column, message, Some(cell::HINT));
+    Ok(LabelTable::from_parts(path, ids.into_parts(), columns.into_table(rows), header.concepts, extras))
 }
 
 /// Hands over every object with its line; lines that hold none are problems, blank ones nothing.
@@ -95,10 +93,12 @@ fn each_object(
             return Ok(());
         }
         line += 1;
-        if bytes.trim_ascii().is_empty() {
+        // What Windows puts before text in UTF-8.
+        let object = if line == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes) } else { &bytes };
+        if object.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_slice(&bytes) {
+        match serde_json::from_slice(object) {
             Ok(object) => take(line, object, problems),
             Err(error) => {
                 let words = error.to_string();
@@ -126,9 +126,9 @@ fn label_of(value: &Value, rule: CellRule) -> std::result::Result<Option<bool>, 
         Value::Bool(label) => Ok(Some(*label)),
         Value::String(text) => rule.parse(text),
         Value::Number(number) => match number.as_f64() {
-            Some(0.0) => rule.parse("0"),
-            Some(1.0) => rule.parse("1"),
-            Some(-1.0) => rule.parse("-1"),
+            Some(0.0) => rule.label(0),
+            Some(1.0) => rule.label(1),
+            Some(-1.0) => rule.label(-1),
             _ => Err(NotALabel),
         },
         _ => Err(NotALabel),

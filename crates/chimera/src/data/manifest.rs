@@ -54,6 +54,9 @@ pub struct Manifest {
     pub name: String,
     /// What the samples are.
     pub kind: Kind,
+    /// Pictures or videos, where features come with the media that they were made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_kind: Option<Kind>,
     /// Where the paths in the column `media` start; relative to the dataset folder unless absolute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub media_root: Option<String>,
@@ -109,7 +112,8 @@ impl Manifest {
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
         let (name, provenance) = (name.into(), Provenance::default());
         let provenance = Provenance { chimera: env!("CARGO_PKG_VERSION").to_owned(), ..provenance };
-        Self { layout: LAYOUT, name, kind, media_root: None, frames: None, size: None, seed: DEFAULT_SEED, provenance }
+        let (media_kind, media_root, frames, size) = (None, None, None, None);
+        Self { layout: LAYOUT, name, kind, media_kind, media_root, frames, size, seed: DEFAULT_SEED, provenance }
     }
 
     /// Reads `dataset.toml` of a folder.
@@ -147,6 +151,16 @@ impl Manifest {
     /// The file's text.
     pub(super) fn to_text(&self) -> Result<String> {
         toml::to_string(self).map_err(|error| Error::input(format!("cannot write `{MANIFEST}`: {error}"), None))
+    }
+
+    /// Whether the media are pictures or videos; `None` where there are no media.
+    #[must_use]
+    pub fn kind_of_media(&self) -> Option<Kind> {
+        match self.kind {
+            Kind::Image | Kind::Video => Some(self.kind),
+            Kind::Features if self.media_root.is_some() => Some(self.media_kind.unwrap_or(Kind::Image)),
+            Kind::Features | Kind::Labels => None,
+        }
     }
 
     /// Where media are, seen from the working folder.

@@ -15,9 +15,10 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use crate::data::cell;
+use crate::data::cell::{self, CellRule};
+use crate::data::columns::{TableOptions, Text};
 use crate::data::extras::Extras;
-use crate::data::header::{Header, TableOptions, Text};
+use crate::data::header::Header;
 use crate::data::label_columns::{LabelColumns, LabelMatrix};
 use crate::data::parquet_bits::{Bits, read_chunk};
 use crate::data::parquet_file::{self, damaged, guarded};
@@ -49,6 +50,8 @@ pub(super) fn read(path: &Path, file: File, options: &TableOptions) -> Result<La
     let general_positions = general.iter().map(|&concept| header.positions[concept]);
     let mut wanted: Vec<usize> = general_positions.chain([header.id]).chain(extra_positions).collect();
     wanted.sort_unstable();
+    // The id may be the medium too.
+    wanted.dedup();
     // The projection keeps the order of the file: columns that are left out close up.
     let place = |position: usize| wanted.partition_point(|&other| other < position);
     let metadata = Arc::clone(builder.metadata());
@@ -75,10 +78,9 @@ pub(super) fn read(path: &Path, file: File, options: &TableOptions) -> Result<La
             let position = header.positions[concept];
             let array = batch.column(place(position));
             let labels = labels_of(array, options.cells, |row, text| {
-                let allowed = options.cells.allowed();
-                let message = || format!("expected {allowed}, got `{}`", cell::shown(&text.to_string()));
+                let words = || options.cells.complaint(&text.to_string());
                 let column = (position, header.concepts[concept].as_str());
-                problems.add_in_column((rows + row) as u64 + 1, column, message, Some(cell::HINT));
+                problems.add_in_column((rows + row) as u64 + 1, column, words);
             });
             let Some(labels) = labels else {
                 return Err(damaged(path, &"a column changes its type"));
@@ -92,7 +94,7 @@ pub(super) fn read(path: &Path, file: File, options: &TableOptions) -> Result<La
         return Err(damaged(path, &format!("expected {promised} rows, got {rows}")));
     }
     drop(reader);
-    let ids = ids.into_names();
+    let ids = ids.into_parts();
     let mut labels = LabelMatrix::new(rows, header.concepts.len());
     for (concept, (value, known)) in general.into_iter().zip(columns.into_columns()) {
         labels.put(concept, &value, known.as_deref());
@@ -133,12 +135,12 @@ fn read_packed(
 
 /// Finds the columns whose type is wrong, before any row is read.
 fn check_types(header: &Header, schema: &Schema, problems: &mut TableProblems) {
-    let mut expect = |position: usize, fits: fn(&DataType) -> bool, expected: &str, hint: Option<&str>| {
+    let mut expect = |position: usize, fits: fn(&DataType) -> bool, expected: &str, hint: Option<&'static str>| {
         let field = schema.field(position);
         if !fits(field.data_type()) {
             let got = cell::shown(&field.data_type().to_string());
-            let message = || format!("expected {expected}, got the type `{got}`");
-            problems.add_in_column(0, (position, field.name()), message, hint);
+            let words = || (format!("expected {expected}, got the type `{got}`"), hint);
+            problems.add_in_column(0, (position, field.name()), words);
         }
     };
     expect(header.id, |data_type| *data_type == DataType::Utf8 || data_type.is_integer(), "strings or integers", None);
@@ -155,7 +157,7 @@ fn check_types(header: &Header, schema: &Schema, problems: &mut TableProblems) {
         expect(position, is_text, "lists of strings", None);
     }
     for &position in &header.positions {
-        expect(position, is_label_type, LABEL_TYPES, Some(cell::HINT));
+        expect(position, is_label_type, LABEL_TYPES, Some(CellRule::default().hint("")));
     }
 }
 

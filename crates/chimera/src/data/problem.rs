@@ -1,5 +1,6 @@
 //! What is wrong with a table: the first problems in the order of the file, the number of all, and what to do.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,9 @@ use crate::error::{Error, Result};
 
 /// So many problems are kept; the rest is counted.
 pub const LISTED_PROBLEMS: usize = 20;
+
+/// So many of them may be of one column: a column that holds no labels would hide everything else.
+const LISTED_A_COLUMN: usize = 3;
 
 /// How places in a table are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,18 +41,28 @@ impl TableProblem {
     }
 }
 
-/// Everything that is wrong with one table: the first [`LISTED_PROBLEMS`] and the number of all.
+/// Everything that is wrong with one table: the first [`LISTED_PROBLEMS`], a few of each column, and the number of all.
 #[derive(Clone, Debug)]
 pub struct TableProblems {
     path: PathBuf,
     numbering: Numbering,
     listed: Vec<TableProblem>,
+    /// Problems of each column, by its position.
+    in_columns: BTreeMap<usize, InColumn>,
+    total: u64,
+}
+
+/// The problems of one column.
+#[derive(Clone, Debug)]
+struct InColumn {
+    name: String,
+    listed: u64,
     total: u64,
 }
 
 impl TableProblems {
     pub(super) fn new(path: &Path, numbering: Numbering) -> Self {
-        Self { path: path.to_owned(), numbering, listed: Vec::new(), total: 0 }
+        Self { path: path.to_owned(), numbering, listed: Vec::new(), in_columns: BTreeMap::new(), total: 0 }
     }
 
     /// The file they are in.
@@ -80,20 +94,34 @@ impl TableProblems {
         self.insert(TableProblem { place, column: None, message: message.into(), hint: hint.map(str::to_owned) });
     }
 
-    /// Adds a problem with one cell or column. Words are made only for what is listed: a bad column may hold millions.
+    /// Adds a problem with one cell or column, its message and what to do. Words are made only for what is listed: a bad column may hold millions.
     pub(super) fn add_in_column(
         &mut self,
         place: u64,
         column: (usize, &str),
-        message: impl FnOnce() -> String,
-        hint: Option<&str>,
+        words: impl FnOnce() -> (String, Option<&'static str>),
     ) {
-        if self.is_listed((place, Some(column.0))) {
-            let column = Some((column.0, column.1.to_owned()));
-            self.insert(TableProblem { place, column, message: message(), hint: hint.map(str::to_owned) });
-        } else {
+        let (position, name) = column;
+        let known = || InColumn { name: name.to_owned(), listed: 0, total: 0 };
+        let counts = self.in_columns.entry(position).or_insert_with(known);
+        counts.total += 1;
+        let is_full = counts.listed as usize >= LISTED_A_COLUMN;
+        if !self.is_listed((place, Some(position))) {
             self.total += 1;
+            return;
         }
+        if is_full {
+            let is_of_column = |problem: &TableProblem| problem.column.as_ref().is_some_and(|(at, _)| *at == position);
+            match self.listed.iter().rposition(is_of_column) {
+                Some(last) if place < self.listed[last].place => self.remove(last),
+                _ => {
+                    self.total += 1;
+                    return;
+                }
+            }
+        }
+        let (column, (message, hint)) = (Some((position, name.to_owned())), words());
+        self.insert(TableProblem { place, column, message, hint: hint.map(str::to_owned) });
     }
 
     /// Whether a problem there is among the first. Parquet is read column by column, so problems come in any order.
@@ -103,10 +131,24 @@ impl TableProblems {
 
     fn insert(&mut self, problem: TableProblem) {
         self.total += 1;
-        let position = self.listed.partition_point(|earlier| earlier.order() <= problem.order());
-        if position < LISTED_PROBLEMS {
-            self.listed.insert(position, problem);
-            self.listed.truncate(LISTED_PROBLEMS);
+        let place = self.listed.partition_point(|earlier| earlier.order() <= problem.order());
+        if place == LISTED_PROBLEMS {
+            return;
+        }
+        if let Some(counts) = problem.column.as_ref().and_then(|(position, _)| self.in_columns.get_mut(position)) {
+            counts.listed += 1;
+        }
+        self.listed.insert(place, problem);
+        if self.listed.len() > LISTED_PROBLEMS {
+            self.remove(LISTED_PROBLEMS);
+        }
+    }
+
+    /// Takes a problem off the list; it stays counted.
+    fn remove(&mut self, place: usize) {
+        let problem = self.listed.remove(place);
+        if let Some(counts) = problem.column.and_then(|(position, _)| self.in_columns.get_mut(&position)) {
+            counts.listed -= 1;
         }
     }
 
@@ -136,7 +178,13 @@ impl fmt::Display for TableProblems {
             }
             write!(f, ": {}", problem.message)?;
         }
-        let rest = self.total - self.listed.len() as u64;
+        let mut rest = self.total - self.listed.len() as u64;
+        let hidden = self.in_columns.values().filter(|column| column.total > column.listed);
+        for column in hidden.take(LISTED_PROBLEMS) {
+            let more = column.total - column.listed;
+            write!(f, "\n  column `{}`: {more} more", shown(&column.name))?;
+            rest -= more;
+        }
         if rest > 0 {
             write!(f, "\n  and {rest} more")?;
         }
@@ -158,19 +206,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_twenty_in_the_order_of_the_file_are_listed() {
+    fn the_first_in_the_order_of_the_file_are_listed_and_no_column_fills_the_list() {
         let mut problems = TableProblems::new(Path::new("a.parquet"), Numbering::Rows);
         for column in [1, 0] {
             for row in (1..=30).rev() {
-                problems.add_in_column(row, (column, "x"), || format!("{row}/{column}"), Some("same"));
+                problems.add_in_column(row, (column, "x"), || (format!("{row}/{column}"), Some("same")));
             }
         }
-        assert_eq!(problems.total(), 60);
+        problems.add(7, "whole", None);
+        assert_eq!(problems.total(), 61);
         let listed: Vec<String> = problems.listed().iter().map(|problem| problem.message.clone()).collect();
-        let expected: Vec<String> = (1..=10).flat_map(|row| [format!("{row}/0"), format!("{row}/1")]).collect();
-        assert_eq!(listed, expected);
+        assert_eq!(listed, ["1/0", "1/1", "2/0", "2/1", "3/0", "3/1", "whole"]);
         let text = problems.to_string();
-        assert!(text.starts_with("cannot use the labels in `a.parquet`: 60 problems\n  row 1, column `x`: 1/0\n"));
-        assert!(text.ends_with("\n  and 40 more\nhint: same"), "{text}");
+        assert!(text.starts_with("cannot use the labels in `a.parquet`: 61 problems\n  row 1, column `x`: 1/0\n"));
+        assert!(text.ends_with("  row 7: whole\n  column `x`: 27 more\n  column `x`: 27 more\nhint: same"), "{text}");
+    }
+
+    #[test]
+    fn twenty_are_listed_whatever_comes_when() {
+        let mut problems = TableProblems::new(Path::new("a.csv"), Numbering::Lines);
+        for column in (0..30).rev() {
+            for line in [9, 4, 5, 6, 7] {
+                problems.add_in_column(line, (column, "x"), || (format!("{line}/{column}"), None));
+            }
+        }
+        let listed: Vec<String> = problems.listed().iter().map(|problem| problem.message.clone()).collect();
+        assert_eq!(listed, (0..20).map(|column| format!("4/{column}")).collect::<Vec<_>>());
+        // Twenty columns have four more each; ten columns of five are not named.
+        assert!(problems.to_string().ends_with("\n  column `x`: 4 more\n  and 50 more"), "{problems}");
     }
 }

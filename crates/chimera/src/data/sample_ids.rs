@@ -43,9 +43,9 @@ impl SampleIds {
         }
     }
 
-    /// The ids in order.
-    pub(super) fn into_names(mut self) -> Names {
+    /// The ids in order, and the line of each in a file of lines.
+    pub(super) fn into_parts(mut self) -> (Names, Option<Vec<u64>>) {
         self.names.shrink_to_fit();
-        self.names
+        (self.names, Some(self.lines).filter(|lines| !lines.is_empty()))
     }
 }

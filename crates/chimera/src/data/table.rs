@@ -11,10 +11,11 @@ use chimera_logic::bits::TruthTable;
 use chimera_logic::vocabulary::Vocabulary;
 
 pub use crate::data::cell::CellRule;
+use crate::data::columns::Text;
+pub use crate::data::columns::{ColumnNames, TableOptions};
 use crate::data::extras::Extras;
-use crate::data::header::Text;
-pub use crate::data::header::{ColumnNames, TableOptions};
 use crate::data::names::Names;
+use crate::data::problem::{Numbering, TableProblems};
 use crate::data::split::Split;
 use crate::data::{csv_table, json_table, parquet_table};
 use crate::error::{Error, Result};
@@ -36,6 +37,8 @@ pub struct LabelTable {
     pub oov_ancestors: Option<Vec<Vec<String>>>,
     /// The concepts in the order of their columns.
     pub concepts: Vec<String>,
+    /// Where each row stands in a file of lines; `None` where rows have no lines, as in Parquet.
+    pub lines: Option<Vec<u64>>,
     /// The file as the caller named it.
     pub path: PathBuf,
 }
@@ -77,14 +80,29 @@ impl LabelTable {
     /// What a reader has read.
     pub(super) fn from_parts(
         path: &Path,
-        ids: Names,
+        (ids, lines): (Names, Option<Vec<u64>>),
         labels: TruthTable,
         concepts: Vec<String>,
         mut extras: Extras,
     ) -> Self {
         let [media, splits, groups] = Text::ALL.map(|text| extras.take(text));
         let oov_ancestors = extras.take_ancestors();
-        Self { ids, labels, splits, media, groups, oov_ancestors, concepts, path: path.to_owned() }
+        Self { ids, labels, splits, media, groups, oov_ancestors, concepts, lines, path: path.to_owned() }
+    }
+
+    /// A list for what is wrong with the table as it was read, numbered as its file is.
+    pub(super) fn no_problems(&self) -> TableProblems {
+        TableProblems::new(&self.path, if self.lines.is_some() { Numbering::Lines } else { Numbering::Rows })
+    }
+
+    /// The line or row that a user finds a row at.
+    pub(super) fn place(&self, row: usize) -> u64 {
+        self.lines.as_ref().map_or(row as u64 + 1, |lines| lines[row])
+    }
+
+    /// The same in words.
+    pub(super) fn place_in_words(&self, row: usize) -> String {
+        format!("{} {}", if self.lines.is_some() { "line" } else { "row" }, self.place(row))
     }
 
     /// The rows of the given numbers, in that order.
@@ -102,6 +120,7 @@ impl LabelTable {
             groups: texts(&self.groups),
             oov_ancestors: ancestors.map(|column| rows.iter().map(|&row| column[row].clone()).collect()),
             concepts: self.concepts.clone(),
+            lines: self.lines.as_ref().map(|lines| rows.iter().map(|&row| lines[row]).collect()),
             path: self.path.clone(),
         }
     }

@@ -1,13 +1,16 @@
 //! Ready-made features: a vector of finite numbers a sample, from the formats in which other programs leave them.
 
+mod choose;
+mod element;
 mod npy;
 mod npz;
 mod parquet;
+mod parquet_choose;
 mod safetensors;
 mod source;
 pub(super) mod stored;
 
-pub use source::{FeatureSource, read_source};
+pub use source::{FeatureSource, Matched, read_source};
 
 use crate::data::cell::shown;
 use crate::error::{Error, Result};
@@ -77,52 +80,3 @@ impl Features {
         Self { width: self.width, values: rows.iter().flat_map(|&row| self.row(row)).copied().collect() }
     }
 }
-
-/// Numbers as files store them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Float {
-    Half,
-    Single,
-    Double,
-}
-
-impl Float {
-    fn size(self) -> usize {
-        match self {
-            Self::Half => 2,
-            Self::Single => 4,
-            Self::Double => 8,
-        }
-    }
-
-    /// Numbers from bytes of either order.
-    fn decode(self, bytes: &[u8], little: bool) -> Vec<f32> {
-        /// The bytes of one number, lowest first.
-        fn ordered<const N: usize>(chunk: &[u8], little: bool) -> [u8; N] {
-            let mut bytes = [0; N];
-            bytes.copy_from_slice(chunk);
-            if !little {
-                bytes.reverse();
-            }
-            bytes
-        }
-        let chunks = bytes.chunks_exact(self.size());
-        match self {
-            Self::Half => chunks.map(|chunk| half::f16::from_le_bytes(ordered(chunk, little)).to_f32()).collect(),
-            Self::Single => chunks.map(|chunk| f32::from_le_bytes(ordered(chunk, little))).collect(),
-            Self::Double => chunks.map(|chunk| f64::from_le_bytes(ordered(chunk, little)) as f32).collect(),
-        }
-    }
-}
-
-/// An array as a file holds it, before it is known what for.
-#[derive(Clone, Debug, PartialEq)]
-enum Array {
-    /// Numbers of this shape, row-major.
-    Numbers(Vec<usize>, Vec<f32>),
-    /// One id a row.
-    Ids(Vec<String>),
-}
-
-/// The arrays of a file by name; `None` for those of types that are of no use.
-type Arrays = Vec<(String, Option<Array>)>;

@@ -1,55 +1,67 @@
-//! Features from Parquet: a column of lists, or a column of floats a number, and the column `id` where there is one.
+//! Features from Parquet: one column of lists, or else a column a number, and the column of ids where there is one.
 
 use std::fs::File;
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{Array as _, ArrayRef};
 use arrow_schema::DataType;
+use parquet::arrow::ProjectionMask;
 
-use super::{Array, Arrays};
+use super::parquet_choose::{Taken, choose};
+use super::source::{Content, FeatureSource};
 use crate::data::parquet_file::{self, guarded};
 use crate::data::parquet_table::each_text;
 use crate::error::{Error, Result};
 
-/// The features as one matrix, and the ids.
-pub(super) fn read(path: &Path) -> Result<(Arrays, Option<Vec<String>>)> {
+/// Reads the features and the ids; columns that are not taken are not decoded.
+pub(super) fn read(source: &FeatureSource, id_column: &str) -> Result<Content> {
+    let path = source.path.as_path();
     let file = File::open(path).map_err(|cause| Error::read(path, cause))?;
     let builder = parquet_file::open(path, file)?;
-    let mut reader = guarded(path, || builder.build())?;
-    let (mut ids, mut values, mut width, mut rows): (Option<Vec<String>>, Vec<f32>, Option<usize>, usize) =
-        (None, Vec::new(), None, 0);
+    let fields: Vec<(&str, &DataType)> =
+        builder.schema().fields().iter().map(|field| (field.name().as_str(), field.data_type())).collect();
+    let choice = choose(path, &fields, source.array.as_deref(), id_column)?;
+    let name_of = |&position: &usize| fields[position].0.to_owned();
+    let is_converted = |position: &&usize| !of_numbers(fields[**position].1).is_floating();
+    let mut content = Content {
+        unused: choice.unused.iter().map(name_of).collect(),
+        converted: choice.taken.positions().iter().filter(is_converted).map(name_of).collect(),
+        ids: choice.ids.map(|_| Vec::new()),
+        ..Content::default()
+    };
+    let mut wanted: Vec<usize> = choice.taken.positions().iter().copied().chain(choice.ids).collect();
+    wanted.sort_unstable();
+    // The projection keeps the order of the file: columns that are left out close up.
+    let place = |position: usize| wanted.partition_point(|&other| other < position);
+    let projection = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
+    let mut reader = guarded(path, || builder.with_projection(projection).build())?;
     while let Some(batch) = guarded(path, || reader.next().transpose())? {
-        let mut columns: Vec<Vec<f32>> = Vec::new();
-        let mut lists: Option<(usize, Vec<f32>)> = None;
-        for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-            if field.name() == "id" {
-                each_text(column, |id| ids.get_or_insert_default().push(id.trim().to_owned()));
-            } else if let Some(numbers) = floats(column) {
-                columns.push(numbers);
-            } else if let (Some(list), None) = (list_floats(column), &lists) {
-                lists = Some(list.map_err(|row| ragged(path, rows + row))?);
-            }
+        if let (Some(position), Some(ids)) = (choice.ids, &mut content.ids) {
+            each_text(batch.column(place(position)), |id| ids.push(id.to_owned()));
         }
-        let (batch_width, numbers) = match lists {
-            Some(list) if columns.is_empty() => list,
-            Some(_) => {
-                let message = format!("expected lists or columns of numbers in `{}`, got both", path.display());
-                return Err(Error::input(message, None));
-            }
-            None => {
-                (columns.len(), (0..batch.num_rows()).flat_map(|row| columns.iter().map(move |c| c[row])).collect())
+        let column = |position: usize| batch.column(place(position));
+        let (width, numbers) = match &choice.taken {
+            Taken::List(position) => list_numbers(column(*position)).map_err(|row| ragged(path, content.rows + row))?,
+            Taken::Scalars(positions) => {
+                let columns: Vec<Vec<f32>> =
+                    positions.iter().map(|&position| numbers(column(position)).unwrap_or_default()).collect();
+                let rows = 0..batch.num_rows();
+                (columns.len(), rows.flat_map(|row| columns.iter().map(move |column| column[row])).collect())
             }
         };
-        if *width.get_or_insert(batch_width) != batch_width {
-            return Err(ragged(path, rows));
+        if content.rows > 0 && content.width != width {
+            return Err(ragged(path, content.rows));
         }
-        values.extend(numbers);
-        rows += batch.num_rows();
+        content.width = width;
+        content.values.extend(numbers);
+        content.rows += batch.num_rows();
     }
-    let width = width.unwrap_or(0);
-    Ok((vec![("z".to_owned(), (width > 0).then(|| Array::Numbers(vec![rows, width], values)))], ids))
+    Ok(content)
 }
 
 fn ragged(path: &Path, row: usize) -> Error {
@@ -57,38 +69,55 @@ fn ragged(path: &Path, row: usize) -> Error {
     Error::input(message, None)
 }
 
-/// The numbers of a column of floats; a null is not a number.
-fn floats(array: &ArrayRef) -> Option<Vec<f32>> {
-    let missing = f32::NAN;
+/// What the numbers of a column are, in lists or not.
+fn of_numbers(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::List(item) => item.data_type(),
+        other => other,
+    }
+}
+
+/// Whether [`numbers`] reads such a column.
+pub(super) fn is_number(data_type: &DataType) -> bool {
+    data_type.is_floating() || data_type.is_integer() || *data_type == DataType::Boolean
+}
+
+/// The numbers of a column; a null is not a number. `None` for other types.
+fn numbers(array: &ArrayRef) -> Option<Vec<f32>> {
     match array.data_type() {
-        DataType::Float16 => {
-            let array = array.as_primitive_opt::<Float16Type>()?;
-            Some(array.iter().map(|value| value.map_or(missing, half::f16::to_f32)).collect())
+        DataType::Boolean => {
+            let number = |value: Option<bool>| value.map_or(f32::NAN, |value| f32::from(u8::from(value)));
+            Some(array.as_boolean_opt()?.iter().map(number).collect())
         }
-        DataType::Float32 => {
-            Some(array.as_primitive_opt::<Float32Type>()?.iter().map(|value| value.unwrap_or(missing)).collect())
-        }
-        DataType::Float64 => {
-            let array = array.as_primitive_opt::<Float64Type>()?;
-            Some(array.iter().map(|value| value.map_or(missing, |value| value as f32)).collect())
-        }
+        DataType::Float16 => converted::<Float16Type>(array, half::f16::to_f32),
+        DataType::Float32 => converted::<Float32Type>(array, |value| value),
+        DataType::Float64 => converted::<Float64Type>(array, |value| value as f32),
+        DataType::Int8 => converted::<Int8Type>(array, f32::from),
+        DataType::Int16 => converted::<Int16Type>(array, f32::from),
+        DataType::Int32 => converted::<Int32Type>(array, |value| value as f32),
+        DataType::Int64 => converted::<Int64Type>(array, |value| value as f32),
+        DataType::UInt8 => converted::<UInt8Type>(array, f32::from),
+        DataType::UInt16 => converted::<UInt16Type>(array, f32::from),
+        DataType::UInt32 => converted::<UInt32Type>(array, |value| value as f32),
+        DataType::UInt64 => converted::<UInt64Type>(array, |value| value as f32),
         _ => None,
     }
 }
 
+fn converted<T: ArrowPrimitiveType>(array: &ArrayRef, convert: impl Fn(T::Native) -> f32) -> Option<Vec<f32>> {
+    let array = array.as_primitive_opt::<T>()?;
+    Some(array.iter().map(|value| value.map_or(f32::NAN, &convert)).collect())
+}
+
 /// The numbers of a column of lists with their common length, or the first row whose length differs.
-fn list_floats(array: &ArrayRef) -> Option<std::result::Result<(usize, Vec<f32>), usize>> {
-    let lists = array.as_list_opt::<i32>()?;
-    if !matches!(lists.value_type(), DataType::Float16 | DataType::Float32 | DataType::Float64) {
-        return None;
-    }
+fn list_numbers(array: &ArrayRef) -> std::result::Result<(usize, Vec<f32>), usize> {
     let (mut width, mut values) = (None, Vec::new());
-    for (row, list) in lists.iter().enumerate() {
-        let numbers = list.as_ref().and_then(floats).unwrap_or_default();
+    for (row, list) in array.as_list_opt::<i32>().into_iter().flatten().enumerate() {
+        let numbers = list.as_ref().and_then(numbers).unwrap_or_default();
         if *width.get_or_insert(numbers.len()) != numbers.len() {
-            return Some(Err(row));
+            return Err(row);
         }
         values.extend(numbers);
     }
-    Some(Ok((width.unwrap_or(0), values)))
+    Ok((width.unwrap_or(0), values))
 }

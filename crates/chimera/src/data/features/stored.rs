@@ -7,7 +7,8 @@ use std::path::Path;
 use ::safetensors::SafeTensors;
 use ::safetensors::tensor::Metadata;
 
-use super::{Features, Float};
+use super::Features;
+use super::element::Element;
 use crate::data::fingerprint::of_ordered_ids;
 use crate::data::names::Names;
 use crate::error::{Error, Result, lower_first};
@@ -83,7 +84,8 @@ pub(in crate::data) fn read(path: &Path, ids: &Names) -> Result<Features> {
     if tensor.dtype() != ::safetensors::Dtype::F32 {
         return Err(damaged(path, &"`z` does not hold 32-bit floats"));
     }
-    Features::new(width, Float::Single.decode(tensor.data(), true), &path.display().to_string())
+    let values = Element::Single.numbers(tensor.data(), true).unwrap_or_default();
+    Features::new(width, values, &path.display().to_string())
 }
 
 pub(super) fn damaged(path: &Path, what: &dyn std::fmt::Display) -> Error {

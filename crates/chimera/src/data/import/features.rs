@@ -5,7 +5,7 @@ use std::path::Path;
 use super::table::{Settled, chosen_options, settle};
 use super::{Imported, Note, TableImport};
 use crate::data::draft::{DatasetWriter, Draft};
-use crate::data::features::{FeatureSource, read_source};
+use crate::data::features::{FeatureSource, Matched, read_source};
 use crate::data::manifest::Kind;
 use crate::error::Result;
 
@@ -25,20 +25,33 @@ pub struct FeaturesImport {
 pub fn import_features(import: &FeaturesImport, out: &Path) -> Result<Imported> {
     let writer = DatasetWriter::create(out)?;
     let mut notes = Vec::new();
-    let Settled { table, mut manifest, source_ids, chosen } = settle(&import.table, out, &mut notes)?;
-    let (features, others) = read_source(&import.features, &source_ids)?;
-    if others > 0 {
-        notes.push(Note {
-            count: others,
-            ..Note::new("rows of features belong to samples that the table does not have")
-        });
-    }
+    let Settled { table, mut manifest, source_ids, chosen, split } = settle(&import.table, out, &mut notes)?;
+    let matched = read_source(&import.features, &source_ids, &import.table.reading.names.id)?;
+    tell(&matched, &mut notes);
+    let features = matched.features;
     let features = if chosen.len() == source_ids.len() { features } else { features.select(&chosen) };
+    manifest.media_kind = manifest.media_root.is_some().then_some(manifest.kind);
     manifest.kind = Kind::Features;
     let mut options = chosen_options(&import.table);
     options.extend(import.features.array.iter().map(|array| ("array", array.clone())));
     let files = [import.table.table.as_path(), &import.features.path];
-    manifest.provenance = import.table.options.provenance("features", &options, &files)?;
+    manifest.provenance = import.table.options.provenance("features", &split, options, &files)?;
     let dataset = writer.finish(Draft { manifest, table, features: Some(features) })?;
     Ok(Imported { dataset, notes })
+}
+
+/// How rows of features found their samples, and what was left or changed on the way.
+fn tell(matched: &Matched, notes: &mut Vec<Note>) {
+    notes.push(Note::new(if matched.by_id { "feature rows matched by id" } else { "feature rows matched by order" }));
+    let counted = |count: usize, message: &str| Note { count, ..Note::new(message) };
+    let mut others = vec![counted(matched.others, "rows of features belong to samples that the table does not have")];
+    for (names, message) in [
+        (&matched.unused, "arrays or columns of the features' file that are not used"),
+        (&matched.converted, "arrays or columns of integers or booleans became 32-bit floats"),
+    ] {
+        let mut note = Note::new(message);
+        names.iter().for_each(|name| note.add(|| name.clone()));
+        others.push(note);
+    }
+    notes.extend(others.into_iter().filter(|note| note.count > 0));
 }

@@ -65,10 +65,16 @@ pub fn import_mnist(import: &MnistImport, out: &Path) -> Result<Imported> {
         return Err(Error::input(format!("pictures in `{}` differ in size", import.folder.display()), None));
     }
 
+    if size.contains(&0) {
+        let (width, height) = (size[0], size[1]);
+        let folder = import.folder.display();
+        return Err(Error::input(format!("expected pictures in `{folder}`, got sides of {width} and {height}"), None));
+    }
+
     let mut table = table_of(&parts, &import.folder);
-    splitting::settle(&mut table, &import.options, &mut notes)?;
+    let split = splitting::settle(&mut table, &import.options, &mut notes)?;
     let chosen = splitting::chosen_rows(&table, &import.options)?;
-    let images = || parts.iter().flat_map(|part| part.images.data.chunks_exact((size[0] * size[1]).max(1)));
+    let images = || parts.iter().flat_map(|part| part.images.data.chunks_exact(size[0] * size[1]));
     let mut wanted = chosen.iter().copied().peekable();
     for (row, pixels) in images().enumerate() {
         if wanted.next_if_eq(&row).is_some() {
@@ -81,7 +87,7 @@ pub fn import_mnist(import: &MnistImport, out: &Path) -> Result<Imported> {
     manifest.media_root = Some(MEDIA.to_owned());
     (manifest.size, manifest.seed) = (Some(size.map(|length| length as u32)), import.options.seed);
     let files: Vec<&Path> = parts.iter().flat_map(|part| &part.files).map(PathBuf::as_path).collect();
-    manifest.provenance = import.options.provenance("mnist", &[], &files)?;
+    manifest.provenance = import.options.provenance("mnist", &split, Vec::new(), &files)?;
     let dataset = writer.finish(Draft { manifest, table: table.select(&chosen), features: None })?;
     Ok(Imported { dataset, notes })
 }
@@ -126,6 +132,7 @@ fn table_of(parts: &[Part], folder: &Path) -> LabelTable {
         groups: None,
         oov_ancestors: None,
         concepts: (0..DIGITS).map(|digit| format!("digit_{digit}")).collect(),
+        lines: None,
         path: folder.to_owned(),
     }
 }

@@ -4,6 +4,7 @@ mod coco;
 mod features;
 mod idx;
 mod media_list;
+mod media_look;
 mod mnist;
 mod splitting;
 mod table;
@@ -53,11 +54,19 @@ impl ImportOptions {
         self.name.clone().or_else(folder).unwrap_or_else(|| "dataset".to_owned())
     }
 
-    /// Where the dataset comes from.
-    fn provenance(&self, importer: &str, options: &[(&str, String)], files: &[&Path]) -> Result<Provenance> {
-        let mut chosen: Vec<(&str, String)> = vec![("split", self.split.to_string())];
+    /// Where the dataset comes from: `split` is the rule that was applied in the end, `options` what else was chosen.
+    fn provenance(
+        &self,
+        importer: &str,
+        split: &SplitRule,
+        options: Vec<(&str, String)>,
+        files: &[&Path],
+    ) -> Result<Provenance> {
+        let mut chosen: Vec<(&str, String)> = vec![("split", split.to_string())];
         chosen.extend(self.limit.map(|limit| ("limit", limit.to_string())));
-        chosen.extend_from_slice(options);
+        chosen.extend(self.name.clone().map(|name| ("name", name)));
+        chosen.extend((self.seed != DEFAULT_SEED).then(|| ("seed", self.seed.to_string())));
+        chosen.extend(options);
         Ok(Provenance {
             importer: importer.to_owned(),
             chimera: env!("CARGO_PKG_VERSION").to_owned(),

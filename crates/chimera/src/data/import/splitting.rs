@@ -1,11 +1,11 @@
 //! From what a source says about splits, or does not say, to the splits of a dataset.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{ImportOptions, Note};
 use crate::data::assign::{self, Ties};
 use crate::data::cell::shown;
-use crate::data::problem::{Numbering, TableProblems};
 use crate::data::split::Split;
 use crate::data::table::LabelTable;
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ pub enum SplitRule {
     /// As the source says, by a column or by its files; where it says nothing, four fifths train and one fifth test.
     #[default]
     Source,
-    /// By shares, seeded, whole groups at a time; what the source says is ignored.
+    /// By shares that sum to 1, train among them; seeded, whole groups at a time. What the source says is ignored.
     Shares(Vec<(Split, f64)>),
 }
 
@@ -35,14 +35,17 @@ impl fmt::Display for SplitRule {
     }
 }
 
-/// Gives every row a split of ours.
-pub(super) fn settle(table: &mut LabelTable, options: &ImportOptions, notes: &mut Vec<Note>) -> Result<()> {
+/// So far from 1 may the sum of shares be: what decimals lose.
+const ROUNDING: f64 = 1e-6;
+
+/// Gives every row a split of ours and tells by which rule in the end.
+pub(super) fn settle(table: &mut LabelTable, options: &ImportOptions, notes: &mut Vec<Note>) -> Result<SplitRule> {
     if table.ids.is_empty() {
         return Err(Error::input(format!("expected samples in `{}`, got none", table.path.display()), None));
     }
     let shares = match &options.split {
         SplitRule::Shares(shares) => shares.as_slice(),
-        SplitRule::Source if table.splits.is_some() => return translate(table),
+        SplitRule::Source if table.splits.is_some() => return translate(table, notes).map(|()| SplitRule::Source),
         SplitRule::Source => {
             notes.push(Note::new(format!("the source has no splits: train=0.8,test=0.2 with seed {}", options.seed)));
             &DEFAULT_SHARES
@@ -61,7 +64,7 @@ pub(super) fn settle(table: &mut LabelTable, options: &ImportOptions, notes: &mu
         }
     }
     table.splits = Some(dealt.into_iter().map(|split| split.unwrap_or(Split::Train).as_str().to_owned()).collect());
-    Ok(())
+    Ok(SplitRule::Shares(shares.to_vec()))
 }
 
 fn check_shares(shares: &[(Split, f64)]) -> Result<()> {
@@ -75,23 +78,46 @@ fn check_shares(shares: &[(Split, f64)]) -> Result<()> {
             return wrong(format!("`{split}` twice"));
         }
     }
-    if shares.is_empty() { wrong("none".to_owned()) } else { Ok(()) }
+    if shares.is_empty() {
+        return wrong("none".to_owned());
+    }
+    let (sum, rule) = (shares.iter().map(|(_, share)| share).sum::<f64>(), SplitRule::Shares(shares.to_vec()));
+    if (sum - 1.0).abs() > ROUNDING {
+        return Err(Error::input(format!("expected shares that sum to 1, got {rule}, which sum to {sum}"), None));
+    }
+    if !shares.iter().any(|(split, _)| *split == Split::Train) {
+        return Err(Error::input(format!("expected a share of train to learn from, got {rule}"), None));
+    }
+    Ok(())
 }
 
 /// The source's words become ours.
-fn translate(table: &mut LabelTable) -> Result<()> {
-    let mut problems = TableProblems::new(&table.path, Numbering::Rows);
-    for (row, word) in table.splits.iter_mut().flatten().enumerate() {
+fn translate(table: &mut LabelTable, notes: &mut Vec<Note>) -> Result<()> {
+    let (mut problems, mut splits) = (table.no_problems(), table.splits.take());
+    // Rows of each word for a validation set.
+    let mut validation: BTreeMap<String, usize> = BTreeMap::new();
+    for (row, word) in splits.iter_mut().flatten().enumerate() {
         match Split::from_source(word) {
-            Some(split) => split.as_str().clone_into(word),
+            Some(split) => {
+                if split == Split::Test && !word.to_lowercase().starts_with("test") {
+                    *validation.entry(word.clone()).or_default() += 1;
+                }
+                split.as_str().clone_into(word);
+            }
             None => {
                 let got = if word.is_empty() { "an empty cell".to_owned() } else { format!("`{}`", shown(word)) };
                 let message = format!("expected a split (train, calibration, test or oracle; val is test), got {got}");
                 let hint = "to deal the rows anew, give shares: `--split train=0.8,test=0.2`";
-                problems.add(row as u64 + 1, message, Some(hint));
+                problems.add(table.place(row), message, Some(hint));
             }
         }
     }
+    table.splits = splits;
+    let told = |(word, count): (String, usize)| Note {
+        count,
+        ..Note::new(format!("rows of the split `{}` count as test: nothing is fitted on them", shown(&word)))
+    };
+    notes.extend(validation.into_iter().map(told));
     problems.into_result()
 }
 

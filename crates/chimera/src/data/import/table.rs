@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{ImportOptions, Imported, Note, media_list, splitting};
+use super::{ImportOptions, Imported, Note, SplitRule, media_list, splitting};
 use crate::data::draft::{DatasetWriter, Draft};
 use crate::data::manifest::{Kind, Manifest, root_from};
 use crate::data::names::Names;
-use crate::data::table::{CellRule, LabelTable, TableOptions};
-use crate::error::Result;
+use crate::data::table::{CellRule, ColumnNames, LabelTable, TableOptions};
+use crate::error::{Error, Result};
 
 /// What to import.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct TableImport {
     pub frames: Option<u32>,
     /// Width and height, where all media share them.
     pub size: Option<[u32; 2]>,
-    /// Refuse a table of which any media are missing.
+    /// Refuse a table of which any media are missing or cannot be used.
     pub strict: bool,
     /// The rest.
     pub options: ImportOptions,
@@ -37,8 +37,8 @@ pub struct TableImport {
 pub fn import_table(import: &TableImport, out: &Path) -> Result<Imported> {
     let writer = DatasetWriter::create(out)?;
     let mut notes = Vec::new();
-    let Settled { table, mut manifest, .. } = settle(import, out, &mut notes)?;
-    manifest.provenance = import.options.provenance("table", &chosen_options(import), &[&import.table])?;
+    let Settled { table, mut manifest, split, .. } = settle(import, out, &mut notes)?;
+    manifest.provenance = import.options.provenance("table", &split, chosen_options(import), &[&import.table])?;
     let dataset = writer.finish(Draft { manifest, table, features: None })?;
     Ok(Imported { dataset, notes })
 }
@@ -50,12 +50,15 @@ pub(super) struct Settled {
     /// All ids of the source, and the rows of them that were chosen.
     pub(super) source_ids: Names,
     pub(super) chosen: Vec<usize>,
+    /// Who went to which split in the end.
+    pub(super) split: SplitRule,
 }
 
 /// Reads the table, deals the splits, draws the limit and looks for the media.
 pub(super) fn settle(import: &TableImport, out: &Path, notes: &mut Vec<Note>) -> Result<Settled> {
+    check_media_options(import)?;
     let mut source = LabelTable::read_with(&import.table, &import.reading)?;
-    splitting::settle(&mut source, &import.options, notes)?;
+    let split = splitting::settle(&mut source, &import.options, notes)?;
     let chosen = splitting::chosen_rows(&source, &import.options)?;
     let mut table = if chosen.len() == source.ids.len() { source.clone() } else { source.select(&chosen) };
     let mut manifest = Manifest::new(import.options.name_for(out), Kind::Labels);
@@ -64,15 +67,50 @@ pub(super) fn settle(import: &TableImport, out: &Path, notes: &mut Vec<Note>) ->
         manifest.media_root = Some(root_from(out, root)?);
         media_list::settle(&mut table, root, import.strict, notes)?;
         manifest.kind = import.kind.map_or_else(|| media_list::kind_of(&table), Ok)?;
+        if import.frames.is_some() && manifest.kind != Kind::Video {
+            let message = format!("expected videos in `{}` for `--frames`, got pictures", table.path.display());
+            return Err(Error::input(message, Some("say what they are with `--kind video`".to_owned())));
+        }
     } else if table.media.is_some() {
         notes.push(Note::new("no media root was given: the column `media` is kept, but no media are used"));
     }
-    Ok(Settled { table, manifest, source_ids: source.ids, chosen })
+    Ok(Settled { table, manifest, source_ids: source.ids, chosen, split })
+}
+
+/// What is said about media must be about some.
+fn check_media_options(import: &TableImport) -> Result<()> {
+    let said = [
+        ("--kind", import.kind.is_some()),
+        ("--frames", import.frames.is_some()),
+        ("--size", import.size.is_some()),
+        ("--strict", import.strict),
+    ];
+    match said.into_iter().find(|(_, is_said)| *is_said) {
+        Some((option, _)) if import.media_root.is_none() => {
+            let message = format!("expected `--media-root` beside `{option}`, got none");
+            let hint = "say where the media are, or leave the option out: without media it says nothing";
+            Err(Error::input(message, Some(hint.to_owned())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What the user chose, for the manifest.
 pub(super) fn chosen_options(import: &TableImport) -> Vec<(&'static str, String)> {
-    let mut chosen = Vec::new();
+    let (own, names) = (ColumnNames::default(), &import.reading.names);
+    let columns = [
+        ("id-column", &own.id, &names.id),
+        ("media-column", &own.media, &names.media),
+        ("split-column", &own.split, &names.split),
+        ("group-column", &own.group, &names.group),
+    ];
+    let columns =
+        columns.into_iter().filter(|(_, own, name)| own != name).map(|(option, _, name)| (option, name.clone()));
+    let mut chosen: Vec<(&'static str, String)> = columns.collect();
+    chosen.extend(import.kind.map(|kind| ("kind", kind.as_str().to_owned())));
+    chosen.extend(import.frames.map(|frames| ("frames", frames.to_string())));
+    chosen.extend(import.size.map(|[width, height]| ("size", format!("{width}x{height}"))));
+    chosen.extend(import.strict.then(|| ("strict", "true".to_owned())));
     if import.reading.cells == CellRule::Signed {
         chosen.push(("unknown", "0".to_owned()));
     }
