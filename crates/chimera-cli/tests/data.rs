@@ -113,7 +113,7 @@ fn pipes_and_lost_roots_are_findings() {
     let sandbox = sandbox();
     sandbox.run("import table labels.csv --media-root images --out ds");
     std::fs::remove_file(sandbox.path("images/b.png")).unwrap();
-    let made = std::process::Command::new("mkfifo").arg(sandbox.path("images/b.png")).status().unwrap();
+    let made = Command::new("mkfifo").arg(sandbox.path("images/b.png")).status().unwrap();
     assert!(made.success());
     let check = sandbox.run("data check ds");
     assert!(

@@ -88,17 +88,12 @@ impl Dataset {
     /// # Errors
     /// A dataset without media.
     pub fn media_reader(&self) -> Result<MediaReader> {
-        match self.manifest().kind {
-            Kind::Video => Ok(MediaReader::Videos(VideoReader::default())),
-            Kind::Image => Ok(MediaReader::Pictures(ImageReader::default())),
-            // Features may come with the pictures that they were made of.
-            Kind::Features if self.manifest().media_root.is_some() => Ok(MediaReader::Pictures(ImageReader::default())),
-            kind => {
-                let name = self.folder().display();
-                Err(Error::input(
-                    format!("expected a dataset with media, got `{name}` of kind {}", kind.as_str()),
-                    None,
-                ))
+        match self.manifest().kind_of_media() {
+            Some(Kind::Video) => Ok(MediaReader::Videos(VideoReader::default())),
+            Some(_) => Ok(MediaReader::Pictures(ImageReader::default())),
+            None => {
+                let (name, kind) = (self.folder().display(), self.manifest().kind.as_str());
+                Err(Error::input(format!("expected a dataset with media, got `{name}` of kind {kind}"), None))
             }
         }
     }

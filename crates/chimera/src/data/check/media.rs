@@ -112,7 +112,7 @@ fn look(dataset: &Dataset, rows: &[usize], media: MediaCheck<'_>) -> Result<Vec<
         return Ok(rows.iter().map(|&row| path_of(row).map_or(Seen::Missing, |_| Seen::Whole(None))).collect());
     };
     let reader = dataset.media_reader()?;
-    let frames = if dataset.manifest().kind == Kind::Video { SHAPE.0 } else { 1 };
+    let frames = if dataset.manifest().kind_of_media() == Some(Kind::Video) { SHAPE.0 } else { 1 };
     let shape = FrameShape::new(frames, SHAPE.1, SHAPE.1)?;
     let done = AtomicUsize::new(0);
     in_parallel(threads, rows.len(), |number| {
