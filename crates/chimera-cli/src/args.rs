@@ -1,6 +1,7 @@
 //! What can be typed. The help texts are the manual.
 
 mod data;
+mod train;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::data::*;
+pub(crate) use self::train::*;
 
 /// Logical anomaly detection: rules over visual concepts, checked exactly.
 #[derive(Debug, Parser)]
@@ -36,6 +38,8 @@ pub(crate) enum Command {
     /// Show and check dataset folders.
     #[command(subcommand)]
     Data(DataCommand),
+    /// Learn to recognise a dataset's concepts.
+    Train(Box<TrainArguments>),
     /// See it work: a built-in rule file against built-in labels.
     Demo(DemoArguments),
 }

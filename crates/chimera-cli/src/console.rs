@@ -106,6 +106,11 @@ impl Bar {
             self.0.set_position(done as u64);
         }
     }
+
+    /// Words behind the bar.
+    pub(crate) fn say(&self, words: String) {
+        self.0.set_message(words);
+    }
 }
 
 impl Drop for Bar {

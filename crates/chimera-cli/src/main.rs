@@ -8,6 +8,7 @@ mod ending;
 mod import;
 mod rules;
 mod table;
+mod train;
 
 use std::process::ExitCode;
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Rules(command) => rules::run(&command, &mut console),
         Command::Import(command) => import::run(&command, &console),
         Command::Data(command) => data::run(&command, &mut console),
+        Command::Train(arguments) => train::run(&arguments, &mut console),
         Command::Demo(arguments) => demo::run(&arguments, &mut console),
     };
     // Whoever reads us may have seen enough (`chimera ... | head`): that is no failure, and changes no outcome.

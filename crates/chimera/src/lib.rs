@@ -1,12 +1,19 @@
 //! Logical anomaly detection: data, learning, scoring and reports over the rules of [`chimera_logic`].
 //!
-//! So far: [`data`] reads tables of labels into bit columns, [`mod@file`] writes results so that nothing is ever left
-//! half written, and [`error`] says what went wrong, whose fault it is and what to do.
+//! So far: [`data`] reads tables of labels into bit columns, [`leaf`] keeps what an encoder says about samples and makes
+//! probabilities of it, [`metric`] measures scores, [`mod@file`] writes results so that nothing is ever left half written,
+//! and [`error`] says what went wrong, whose fault it is and what to do.
 //!
 //! The library never prints, reads the environment, or exits.
 
+mod chunks;
 pub mod data;
 pub mod error;
 pub mod file;
+pub mod leaf;
 pub mod media;
+pub mod metric;
+pub mod model;
 mod parallel;
+mod seed;
+pub mod toml_file;

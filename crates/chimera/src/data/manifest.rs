@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use chimera_logic::vocabulary::Vocabulary;
 use serde::{Deserialize, Serialize};
 
 use crate::data::assign::DEFAULT_SEED;
 use crate::error::{Error, Result};
+use crate::toml_file;
 
 /// The file's name inside the folder.
 pub const MANIFEST: &str = "dataset.toml";
@@ -141,11 +141,7 @@ impl Manifest {
     }
 
     fn parse(text: &str, path: &Path) -> Result<Self> {
-        toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            let words = error.message().trim().replace('\n', ", ");
-            Error::input(format!("cannot use `{}`: line {line}: {words}", path.display()), key_hint(&words))
-        })
+        toml_file::parse(text, path)
     }
 
     /// The file's text.
@@ -168,14 +164,6 @@ impl Manifest {
     pub fn media_folder(&self, folder: &Path) -> Option<PathBuf> {
         self.media_root.as_ref().map(|root| folder.join(root))
     }
-}
-
-/// The known key that is most like an unknown one.
-fn key_hint(words: &str) -> Option<String> {
-    let mut quoted = words.split('`').skip(1).step_by(2);
-    let unknown = words.starts_with("unknown").then(|| quoted.next()).flatten()?;
-    let known = Vocabulary::closed(quoted.map(str::to_owned), "keys");
-    known.nearest(unknown).map(|nearest| format!("did you mean `{nearest}`?"))
 }
 
 /// The media root as it is written into the manifest of `folder`: relative where both lie in the folder that holds the

@@ -69,6 +69,15 @@ impl PreparedRows {
     pub fn frames(&self, place: usize) -> &[u8] {
         self.prepared.sample(self.places[place]).unwrap_or_default()
     }
+
+    /// A hash of the medium of `self.rows[place]`.
+    ///
+    /// # Panics
+    /// For a place beyond the rows.
+    #[must_use]
+    pub fn digest(&self, place: usize) -> [u8; 32] {
+        self.prepared.digest(self.places[place]).unwrap_or_default()
+    }
 }
 
 /// Some samples on one sheet.

@@ -1,22 +1,20 @@
 //! Frames on disk, decoded once: a cache of RGB bytes, frames x height x width x 3 a sample, memory-mapped, so that
 //! training reads any sample in any order whatever the size of the dataset.
 //!
-//! A sample is known by the content of its medium, never by its path or date. Samples lie in chunk files that are
-//! written whole or not at all and never changed afterwards; each lists what it holds, so there is no second file that
-//! could disagree. Chunks of one recipe and shape share a folder named after both.
+//! A sample is known by the content of its medium, never by its path or date. Samples lie in chunk files;
+//! those of one recipe and shape share a folder.
 
 mod build;
-mod chunk;
-mod store;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use self::build::digest;
-use self::chunk::Chunk;
-pub(crate) use self::chunk::Digest;
 use super::frames::FrameShape;
+pub use crate::chunks::Check;
+pub(crate) use crate::chunks::Digest;
+use crate::chunks::{Chunk, Place};
 use crate::error::{Error, Result};
 
 /// How to prepare media.
@@ -41,15 +39,6 @@ pub struct Preparation<'a> {
 
 /// A good size of a chunk: some fifty videos of eight frames.
 pub const CHUNK_BYTES: usize = 64 << 20;
-
-/// How far to distrust the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// Every byte is held against its checksum.
-    Checksums,
-    /// The lists of the chunks are held against their checksums, the frames only against their length.
-    Lengths,
-}
 
 /// What is being done, for whoever shows it. Calls come from several threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,16 +78,10 @@ pub struct Prepared {
     shape: FrameShape,
     chunks: Vec<Chunk>,
     places: Vec<Option<Place>>,
+    digests: Vec<Option<Digest>>,
     undecodable: Vec<Undecodable>,
     set_aside: Vec<PathBuf>,
     decoded: usize,
-}
-
-/// Where a sample lies.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    chunk: usize,
-    slot: usize,
 }
 
 /// Some samples and their frames.
@@ -171,7 +154,13 @@ impl Prepared {
     #[must_use]
     pub fn sample(&self, number: usize) -> Option<&[u8]> {
         let place = (*self.places.get(number)?)?;
-        self.chunks.get(place.chunk)?.sample(place.slot)
+        self.chunks.get(place.chunk)?.row(place.slot)
+    }
+
+    /// A hash of one sample's medium, `None` where it cannot be read or there is no such sample.
+    #[must_use]
+    pub fn digest(&self, number: usize) -> Option<[u8; 32]> {
+        *self.digests.get(number)?
     }
 
     /// The frames of these samples in this order, so many at a time. They are slices of the mapped files: the system

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::chunk::{Digest, Entry, write_list};
-use super::store::Store;
 use super::{Preparation, Prepared, Progress, Undecodable};
+use crate::chunks::{Digest, Entry, Store, StoreParams, write_list};
 use crate::error::{Error, Result};
 use crate::file::{open_regular, write_atomic};
 use crate::media::problem::MediaProblem;
 use crate::parallel::in_parallel;
 
+/// Raised when chunks are written in another way.
+const VERSION: u32 = 1;
 /// At least so many chunks are made where there are enough media, so that several threads have something to do.
 const FEWEST_CHUNKS: usize = 16;
 
@@ -31,22 +32,23 @@ pub(super) fn run(
     progress: Report<'_>,
 ) -> Result<Prepared> {
     let digests = digests(preparation, media, progress)?;
-    let mut store = Store::new(preparation);
-    store.scan(preparation, false)?;
+    let mut store = store(preparation);
+    store.scan(false)?;
     let mut reasons = Reasons::new();
     let mut decoded = 0;
     // Where everything is there, nothing is written: a cache on a read-only disk serves too.
     if !missing(&store, media, &digests).is_empty() {
-        let lock = store.lock(progress)?;
-        store.scan(preparation, lock.is_some())?;
+        let lock = store.lock(&|| progress(Progress::Waiting))?;
+        store.scan(lock.is_some())?;
         let missing = missing(&store, media, &digests);
         reasons = build(preparation, &store, &missing, decode, progress)?;
         decoded = missing.len() - reasons.len();
         // What was just written is checked like everything else, and set aside next time if the disk garbled it.
-        store.scan(preparation, false)?;
+        store.scan(false)?;
     }
     let (chunks, found, set_aside) = store.into_places();
     let mut places = Vec::with_capacity(media.len());
+    let known = digests.iter().map(|digest| digest.as_ref().ok().copied()).collect();
     let mut undecodable = Vec::new();
     for (sample, (path, digest)) in media.iter().zip(digests).enumerate() {
         let place = digest.as_ref().ok().and_then(|digest| found.get(digest)).copied();
@@ -57,7 +59,18 @@ pub(super) fn run(
             undecodable.push(Undecodable { sample, path: path.clone(), reason });
         }
     }
-    Ok(Prepared { shape: preparation.shape, chunks, places, undecodable, set_aside, decoded })
+    Ok(Prepared { shape: preparation.shape, chunks, places, digests: known, undecodable, set_aside, decoded })
+}
+
+/// The chunks of this recipe and shape.
+fn store(preparation: &Preparation<'_>) -> Store {
+    let &Preparation { folder, shape, recipe, check, threads, .. } = preparation;
+    // Quoted, so that a line break in the recipe cannot look like a part of the list.
+    let title = format!(
+        "chimera prepared frames {VERSION}\nshape {} {} {} 3\nrecipe {recipe:?}\n",
+        shape.frames, shape.height, shape.width
+    );
+    Store::new(StoreParams { folder, title, extension: "frames", row_bytes: shape.bytes(), check, threads })
 }
 
 /// A chunk that we wrote but cannot read back.
@@ -91,7 +104,7 @@ pub(crate) fn digest(path: &Path) -> Result<Digest> {
 
 /// Media that lie in no chunk, each content once, in the order of the samples.
 fn missing<'a>(store: &Store, media: &'a [PathBuf], digests: &[Known]) -> Vec<(Digest, &'a Path)> {
-    let mut known: BTreeSet<Digest> = store.media().collect();
+    let mut known: BTreeSet<Digest> = store.sources().collect();
     let readable =
         digests.iter().zip(media).filter_map(|(digest, path)| Some((*digest.as_ref().ok()?, path.as_path())));
     readable.filter(|(digest, _)| known.insert(*digest)).collect()
@@ -136,7 +149,7 @@ fn write_chunk(
             match decode_unchanged(medium, path, decode, &mut frames) {
                 Ok(()) => {
                     writer.write_all(&frames)?;
-                    entries.push(Entry { medium: *medium, frames: *blake3::hash(&frames).as_bytes() });
+                    entries.push(Entry { source: *medium, content: *blake3::hash(&frames).as_bytes() });
                 }
                 Err(error) if preparation.strict || is_fatal(&error) => {
                     fatal = Some(error);

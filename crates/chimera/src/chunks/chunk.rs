@@ -1,5 +1,5 @@
-//! One chunk file: the bytes of its samples, then a list of them as text, then a trailer of fixed length. Whatever is
-//! not exactly as long as its list says, or has another checksum, is damaged.
+//! One chunk file: the bytes of its rows, then a list of them as text, then a trailer of fixed length. Whatever is not
+//! exactly as long as its list says, or has another checksum, is damaged.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,23 +15,25 @@ const TRAILER: usize = 8 + blake3::OUT_LEN + MARK.len();
 /// A list longer than this is not ours.
 const LONGEST_LIST: u64 = 1 << 30;
 
-/// What identifies a medium, or the frames made of it.
+/// What identifies what a row was made of, or its bytes.
 pub(crate) type Digest = [u8; blake3::OUT_LEN];
 
-/// One sample in a chunk.
+/// One row in a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    /// Digest of the medium.
-    pub(super) medium: Digest,
-    /// Digest of the frames.
-    pub(super) frames: Digest,
+pub(crate) struct Entry {
+    /// Digest of what it was made of.
+    pub(crate) source: Digest,
+    /// Digest of its bytes.
+    pub(crate) content: Digest,
 }
 
 /// A chunk that is whole, mapped into memory.
 #[derive(Debug)]
-pub(super) struct Chunk {
+pub(crate) struct Chunk {
     map: Mmap,
-    sample_bytes: usize,
+    row_bytes: usize,
+    rows: usize,
+    /// Until they are taken.
     entries: Vec<Entry>,
 }
 
@@ -50,13 +52,12 @@ impl From<io::Error> for NotOpened {
     }
 }
 
-/// Ends a chunk whose samples have been written: the list and the trailer. `title` is what all chunks of a folder
-/// share.
-pub(super) fn write_list(writer: &mut dyn Write, title: &str, entries: &[Entry]) -> io::Result<()> {
+/// Ends a chunk whose rows have been written: the list and the trailer. `title` is what all chunks of a folder share.
+pub(crate) fn write_list(writer: &mut dyn Write, title: &str, entries: &[Entry]) -> io::Result<()> {
     let mut list = title.to_owned();
     for entry in entries {
         let hex = |digest| blake3::Hash::from_bytes(digest).to_hex();
-        list.push_str(&format!("{} {}\n", hex(entry.medium), hex(entry.frames)));
+        list.push_str(&format!("{} {}\n", hex(entry.source), hex(entry.content)));
     }
     writer.write_all(list.as_bytes())?;
     writer.write_all(&(list.len() as u64).to_le_bytes())?;
@@ -65,8 +66,8 @@ pub(super) fn write_list(writer: &mut dyn Write, title: &str, entries: &[Entry])
 }
 
 impl Chunk {
-    /// Opens a chunk of the folder with this title and samples of this length.
-    pub(super) fn open(path: &Path, title: &str, sample_bytes: usize, check: Check) -> Result<Self, NotOpened> {
+    /// Opens a chunk of the folder with this title and rows of this length.
+    pub(super) fn open(path: &Path, title: &str, row_bytes: usize, check: Check) -> Result<Self, NotOpened> {
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();
         let list_end = length.checked_sub(TRAILER as u64).ok_or(NotOpened::Damaged)?;
@@ -85,16 +86,16 @@ impl Chunk {
         (&mut file).take(list_length).read_to_end(&mut list)?;
         let entries = (blake3::hash(&list).as_bytes() == checksum).then(|| parse_list(&list, title)).flatten();
         let entries = entries.ok_or(NotOpened::Damaged)?;
-        if (entries.len() as u64).checked_mul(sample_bytes as u64) != Some(list_start) {
+        if (entries.len() as u64).checked_mul(row_bytes as u64) != Some(list_start) {
             return Err(NotOpened::Damaged);
         }
         let map = map(&file)?;
         if map.len() as u64 != length {
             return Err(NotOpened::Damaged);
         }
-        let chunk = Self { map, sample_bytes, entries };
+        let chunk = Self { map, row_bytes, rows: entries.len(), entries };
         let whole = |(slot, entry): (usize, &Entry)| {
-            chunk.sample(slot).is_some_and(|frames| *blake3::hash(frames).as_bytes() == entry.frames)
+            chunk.row(slot).is_some_and(|bytes| *blake3::hash(bytes).as_bytes() == entry.content)
         };
         if check == Check::Checksums && !chunk.entries.iter().enumerate().all(whole) {
             return Err(NotOpened::Damaged);
@@ -107,10 +108,15 @@ impl Chunk {
         &self.entries
     }
 
-    /// The frames in a slot.
-    pub(super) fn sample(&self, slot: usize) -> Option<&[u8]> {
-        let start = slot.checked_mul(self.sample_bytes).filter(|_| slot < self.entries.len())?;
-        self.map.get(start..start + self.sample_bytes)
+    /// The same, given away: whoever has noted the places needs the list no more.
+    pub(super) fn take_entries(&mut self) -> Vec<Entry> {
+        std::mem::take(&mut self.entries)
+    }
+
+    /// The bytes in a slot.
+    pub(crate) fn row(&self, slot: usize) -> Option<&[u8]> {
+        let start = slot.checked_mul(self.row_bytes).filter(|_| slot < self.rows)?;
+        self.map.get(start..start + self.row_bytes)
     }
 }
 
@@ -119,8 +125,8 @@ fn parse_list(list: &[u8], title: &str) -> Option<Vec<Entry>> {
     let digest = |text: &str| blake3::Hash::from_hex(text).ok().map(|hash| *hash.as_bytes());
     lines
         .map(|line| {
-            let (medium, frames) = line.split_once(' ')?;
-            Some(Entry { medium: digest(medium)?, frames: digest(frames)? })
+            let (source, content) = line.split_once(' ')?;
+            Some(Entry { source: digest(source)?, content: digest(content)? })
         })
         .collect()
 }
@@ -131,7 +137,7 @@ fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: a mapped slice must not change while it is borrowed. Chunks appear under their name by a rename, once
     // they are complete, and nobody writes to one or shortens it afterwards: a damaged chunk is renamed, a new one is a
     // new file that replaces the name and not the content. A mapping outlives renaming and removal. Another program
-    // that writes into the cache folder breaks this; it would change pixels, or end the process if it cuts a file
-    // short. Any byte is a valid u8.
+    // that writes into the cache folder breaks this; it would change rows, or end the process if it cuts a file short.
+    // Any byte is a valid u8.
     unsafe { Mmap::map(file) }
 }

@@ -1,54 +1,80 @@
-//! The folder of chunks that share a recipe and a shape: finding what is there, setting aside what is damaged, and
-//! keeping two builders apart.
+//! The folder of chunks that share a title: finding what is there, setting aside what is damaged, and keeping two
+//! builders apart.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use super::Check;
 use super::chunk::{Chunk, Digest, NotOpened};
-use super::{Place, Preparation, Progress};
 use crate::error::{Error, Result};
 use crate::parallel::in_parallel;
 
-/// Raised when chunks are written in another way.
-const VERSION: u32 = 1;
-const CHUNK: &str = "frames";
+/// What the chunks of a store have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct StoreParams<'a> {
+    /// Where the folders of all titles lie.
+    pub(crate) folder: &'a Path,
+    /// Everything that decides the rows beside what each is made of; lines, each with its line break.
+    pub(crate) title: String,
+    /// What the names of chunks end in.
+    pub(crate) extension: &'static str,
+    /// The length of a row.
+    pub(crate) row_bytes: usize,
+    /// How much of what lies on disk already is checked before it is used.
+    pub(crate) check: Check,
+    /// Chunks that are opened at the same time.
+    pub(crate) threads: NonZeroUsize,
+}
 
 /// Chunks on disk that are whole.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(crate) struct Store {
     folder: PathBuf,
     /// What every chunk in the folder opens its list with.
     title: String,
+    extension: &'static str,
+    row_bytes: usize,
+    check: Check,
+    threads: NonZeroUsize,
     chunks: BTreeMap<PathBuf, Chunk>,
     /// Damaged chunks that were renamed, where they lie now.
-    pub(super) set_aside: Vec<PathBuf>,
+    set_aside: Vec<PathBuf>,
+}
+
+/// Where a row lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) chunk: usize,
+    pub(crate) slot: usize,
 }
 
 impl Store {
-    pub(super) fn new(preparation: &Preparation<'_>) -> Self {
-        let shape = preparation.shape;
-        // Quoted, so that a line break in the recipe cannot look like a part of the list.
-        let title = format!(
-            "chimera prepared frames {VERSION}\nshape {} {} {} 3\nrecipe {:?}\n",
-            shape.frames, shape.height, shape.width, preparation.recipe
-        );
+    pub(crate) fn new(params: StoreParams<'_>) -> Self {
+        let StoreParams { folder, title, extension, row_bytes, check, threads } = params;
         let name = blake3::hash(title.as_bytes()).to_hex();
-        let folder = preparation.folder.join(&name[..32]);
-        Self { folder, title, chunks: BTreeMap::new(), set_aside: Vec::new() }
+        let folder = folder.join(&name[..32]);
+        let (chunks, set_aside) = (BTreeMap::new(), Vec::new());
+        Self { folder, title, extension, row_bytes, check, threads, chunks, set_aside }
     }
 
-    pub(super) fn title(&self) -> &str {
+    /// Where the chunks lie.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn title(&self) -> &str {
         &self.title
     }
 
     /// Takes in chunks that are new since the last time. Damaged ones are renamed where nobody else can be building.
-    pub(super) fn scan(&mut self, preparation: &Preparation<'_>, alone: bool) -> Result<()> {
+    pub(crate) fn scan(&mut self, alone: bool) -> Result<()> {
         let names: Vec<PathBuf> =
-            self.names(CHUNK)?.into_iter().filter(|name| !self.chunks.contains_key(name)).collect();
-        let opened = in_parallel(preparation.threads, names.len(), |number| {
-            match Chunk::open(&names[number], &self.title, preparation.shape.bytes(), preparation.check) {
+            self.names(self.extension)?.into_iter().filter(|name| !self.chunks.contains_key(name)).collect();
+        let opened = in_parallel(self.threads, names.len(), |number| {
+            match Chunk::open(&names[number], &self.title, self.row_bytes, self.check) {
                 Ok(chunk) => Ok(Some(chunk)),
                 Err(NotOpened::Damaged) => Ok(None),
                 // Another process has just set it aside.
@@ -69,7 +95,7 @@ impl Store {
     /// Makes the folder and waits until no other process builds in it. The lock goes with the file, also when we are
     /// killed. Where the file system has no locks we go on without: chunks are whole and never changed, so two builders
     /// only do the same work twice.
-    pub(super) fn lock(&self, progress: &(dyn Fn(Progress) + Sync)) -> Result<Option<File>> {
+    pub(crate) fn lock(&self, waiting: &dyn Fn()) -> Result<Option<File>> {
         fs::create_dir_all(&self.folder).map_err(|cause| Error::write(&self.folder, cause))?;
         let path = self.folder.join("lock");
         let file = File::options().create(true).truncate(false).write(true).open(&path);
@@ -77,7 +103,7 @@ impl Store {
         let locked = match file.try_lock() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => {
-                progress(Progress::Waiting);
+                waiting();
                 file.lock().is_ok()
             }
             Err(TryLockError::Error(_)) => false,
@@ -92,26 +118,26 @@ impl Store {
         Ok(Some(file))
     }
 
-    /// The path of a chunk made of these media.
-    pub(super) fn path(&self, media: &[Digest]) -> PathBuf {
-        let name = blake3::hash(media.as_flattened()).to_hex();
-        self.folder.join(format!("{}.{CHUNK}", &name[..32]))
+    /// The path of a chunk of rows made of these sources.
+    pub(crate) fn path(&self, sources: &[Digest]) -> PathBuf {
+        let name = blake3::hash(sources.as_flattened()).to_hex();
+        self.folder.join(format!("{}.{}", &name[..32], self.extension))
     }
 
-    /// All chunks, and where each medium lies in them.
-    pub(super) fn into_places(self) -> (Vec<Chunk>, BTreeMap<Digest, Place>, Vec<PathBuf>) {
-        let chunks: Vec<Chunk> = self.chunks.into_values().collect();
-        let places = chunks.iter().enumerate().flat_map(|(chunk, content)| {
-            let entries = content.entries().iter().enumerate();
-            entries.map(move |(slot, entry)| (entry.medium, Place { chunk, slot }))
-        });
-        let places = places.collect();
+    /// All chunks, where the row of each source lies in them, and what was set aside.
+    pub(crate) fn into_places(self) -> (Vec<Chunk>, BTreeMap<Digest, Place>, Vec<PathBuf>) {
+        let mut chunks: Vec<Chunk> = self.chunks.into_values().collect();
+        let mut places = BTreeMap::new();
+        for (chunk, content) in chunks.iter_mut().enumerate() {
+            let entries = content.take_entries().into_iter().enumerate();
+            places.extend(entries.map(|(slot, entry)| (entry.source, Place { chunk, slot })));
+        }
         (chunks, places, self.set_aside)
     }
 
-    /// The media that lie in chunks.
-    pub(super) fn media(&self) -> impl Iterator<Item = Digest> {
-        self.chunks.values().flat_map(|chunk| chunk.entries().iter().map(|entry| entry.medium))
+    /// What rows in chunks were made of.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = Digest> {
+        self.chunks.values().flat_map(|chunk| chunk.entries().iter().map(|entry| entry.source))
     }
 
     /// Files of one kind in a fixed order; none where the folder does not exist yet.

@@ -1,0 +1,159 @@
+//! `chimera train`: from a dataset folder to a model folder.
+
+mod choices;
+mod events;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use chimera::data::dataset::Dataset;
+use chimera::leaf::calibrate::{Method, Quality};
+use chimera::leaf::stage::{self, LeafStage, MeasuredOn, Workplace};
+use chimera::leaf::train::{EpochRecord, StopReason};
+use chimera::metric::leaf_table::{LeafMeans, LeafRow};
+use chimera::model::{self, ModelManifest};
+use serde::Serialize;
+
+use crate::Outcome;
+use crate::args::TrainArguments;
+use crate::console::Console;
+use crate::table::{Align, Table};
+
+pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::Result<Outcome> {
+    let choices = choices::settled(arguments)?;
+    let dataset = Dataset::open(&arguments.dataset)?;
+    choices.leaf.encoder_for(&dataset)?;
+    let cache = arguments.cache.clone().map_or_else(default_cache, Ok)?;
+    make_folder(&arguments.out, arguments.restart)?;
+    let workplace = Workplace {
+        cache: &cache,
+        checkpoint: &arguments.out.join(model::CHECKPOINT),
+        log: &arguments.out.join(model::LOG),
+        device: choices.device.open(),
+        threads: arguments.threads.get(),
+        strict: arguments.strict,
+    };
+    let shown = events::Shown::new(console);
+    let stage = stage::run(&dataset, &choices.leaf, &workplace, &|event| shown.show(event))?;
+    drop(shown);
+    let manifest = model::write(&arguments.out, &dataset, &choices.leaf, &stage)?;
+    if arguments.json {
+        console.write_json(&Summary::of(&stage, &manifest))?;
+    } else {
+        write_text(&stage, console.results())?;
+    }
+    console.say(format_args!("model in `{}`, encoder {}", arguments.out.display(), &manifest.encoder.hash[..16]));
+    Ok(Outcome::Done)
+}
+
+/// The user's cache folder, as systems have it.
+fn default_cache() -> anyhow::Result<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "where caches lie is a convention of the user's system")]
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = variable("XDG_CACHE_HOME")
+        .or_else(|| variable("LOCALAPPDATA"))
+        .or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    Ok(folder.context("cannot find the user's cache folder\nhint: say where with `--cache DIR`")?.join("chimera"))
+}
+
+/// Makes the model folder ready: new, empty, or with what a run that was stopped has left.
+fn make_folder(out: &Path, restart: bool) -> anyhow::Result<()> {
+    let unusable = || format!("cannot use the folder `{}`", out.display());
+    fs::create_dir_all(out).with_context(unusable)?;
+    let ours = |name: &str| model::FILES.contains(&name);
+    for entry in fs::read_dir(out).with_context(unusable)? {
+        let name = entry.with_context(unusable)?.file_name().to_string_lossy().into_owned();
+        if restart && ours(&name) {
+            fs::remove_file(out.join(&name)).with_context(unusable)?;
+        } else if name == model::MANIFEST {
+            bail!(
+                "`{}` holds a model\nhint: give another folder to `--out`, or `--restart` to train it anew",
+                out.display()
+            );
+        } else if !ours(&name) {
+            bail!(
+                "expected an empty or new folder, got `{}` with `{name}`\nhint: give another folder to `--out`",
+                out.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary<'a> {
+    encoder: &'a str,
+    epoch: usize,
+    stopped: StopReason,
+    epochs: &'a [EpochRecord],
+    measured_on: Option<MeasuredOn>,
+    leaves: &'a [LeafRow],
+    means: Option<LeafMeans>,
+    temperature: f32,
+    calibration: &'a [Quality],
+    left_out: usize,
+    seconds: [f64; 3],
+}
+
+impl<'a> Summary<'a> {
+    fn of(stage: &'a LeafStage, manifest: &'a ModelManifest) -> Self {
+        let table = stage.leaves.as_ref().map(|(_, table)| table);
+        Self {
+            encoder: &manifest.encoder.hash,
+            epoch: stage.trained.epoch,
+            stopped: stage.trained.stopped,
+            epochs: &stage.trained.epochs,
+            measured_on: manifest.measured_on,
+            leaves: table.map_or(&[], |table| &table.rows),
+            means: table.map(|table| table.means()),
+            temperature: stage.calibration.temperature().value,
+            calibration: &stage.quality,
+            left_out: stage.left_out.len(),
+            seconds: stage.seconds,
+        }
+    }
+}
+
+fn write_text(stage: &LeafStage, out: &mut dyn Write) -> io::Result<()> {
+    let Some((on, leaves)) = &stage.leaves else {
+        return writeln!(
+            out,
+            "there are neither test nor calibration rows: nothing tells how well concepts are recognised"
+        );
+    };
+    match on {
+        MeasuredOn::Test => writeln!(out, "concepts on the test rows:")?,
+        MeasuredOn::FitHalf => {
+            writeln!(
+                out,
+                "concepts on calibration rows, for want of test rows; training has seen them, so they flatter:"
+            )?;
+        }
+    }
+    let mut table = Table::new(&[
+        ("concept", Align::Left),
+        ("auroc", Align::Right),
+        ("ap", Align::Right),
+        ("accuracy", Align::Right),
+        ("prevalence", Align::Right),
+        ("positives", Align::Right),
+        ("known", Align::Right),
+    ]);
+    leaves.cells().into_iter().for_each(|cells| table.row(cells.into()));
+    table.write(out, 2)?;
+    let of = |method: Method| stage.quality.iter().find(|quality| quality.method == method);
+    let error = |method: Method| of(method).and_then(|quality| quality.reliability.error);
+    if let (Some(raw), Some(temperature), Some(platt)) =
+        (error(Method::Raw), error(Method::Temperature), error(Method::Platt))
+    {
+        let value = stage.calibration.temperature().value;
+        writeln!(
+            out,
+            "\ncalibration error {raw:.4}, with temperature {value:.3} {temperature:.4}, per concept {platt:.4}"
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! From what was typed and what a file says to one configuration: the command line beats the file, the file the preset.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use chimera::leaf::config::LeafConfig;
+use chimera::leaf::device::DeviceChoice;
+use chimera::toml_file;
+use serde_json::{Map, Value};
+
+use crate::args::{Preset, TrainArguments, TrainChoices};
+
+/// What was chosen.
+pub(super) struct Settled {
+    pub(super) leaf: LeafConfig,
+    pub(super) device: DeviceChoice,
+}
+
+pub(super) fn settled(arguments: &TrainArguments) -> anyhow::Result<Settled> {
+    let file = arguments.config.as_deref().map(read).transpose()?.unwrap_or_default();
+    let mut said = map(&file)?;
+    said.extend(map(&arguments.choices)?);
+    let preset: Option<Preset> = taken(&mut said, "preset")?;
+    let device: Option<DeviceChoice> = taken(&mut said, "device")?;
+    let start = match preset {
+        Some(Preset::Paper) => LeafConfig::paper(),
+        None => LeafConfig::default(),
+    };
+    let Value::Object(mut all) = serde_json::to_value(start)? else { anyhow::bail!("a configuration has no names") };
+    all.extend(said);
+    let leaf: LeafConfig = serde_json::from_value(Value::Object(all)).context("cannot use the configuration")?;
+    leaf.check()?;
+    Ok(Settled { leaf, device: device.unwrap_or_default() })
+}
+
+/// What a file says. Its paths start where it lies.
+fn read(path: &Path) -> anyhow::Result<TrainChoices> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let mut choices: TrainChoices = toml_file::parse(&text, path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    choices.weights = choices.weights.map(|weights| folder.join(weights));
+    Ok(choices)
+}
+
+/// The choices that say something, by name.
+fn map(choices: &TrainChoices) -> anyhow::Result<Map<String, Value>> {
+    match serde_json::to_value(choices)? {
+        Value::Object(map) => Ok(map.into_iter().filter(|(_, value)| !value.is_null()).collect()),
+        _ => anyhow::bail!("choices have no names"),
+    }
+}
+
+fn taken<T: serde::de::DeserializeOwned>(said: &mut Map<String, Value>, name: &str) -> anyhow::Result<Option<T>> {
+    Ok(said.remove(name).map(serde_json::from_value).transpose()?)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Arguments, Command};
+
+    fn settle(words: &str) -> anyhow::Result<Settled> {
+        let words = ["chimera", "train", "ds", "--out", "m"].into_iter().chain(words.split_whitespace());
+        let Command::Train(arguments) = Arguments::parse_from(words).command else { anyhow::bail!("not train") };
+        settled(&arguments)
+    }
+
+    #[test]
+    fn typed_beats_file_beats_preset_beats_default() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("train.toml");
+        fs::write(&path, "preset = 'paper'\nepochs = 7\npooling = 'order'\nweights = 'w.pth'\npos-weight = 3\n")
+            .unwrap();
+        let config = path.display();
+        let leaf = settle(&format!("--config {config} --epochs 9")).unwrap().leaf;
+        let expected = LeafConfig {
+            epochs: 9,
+            pooling: chimera::leaf::pool::Pooling::Order,
+            weights: Some(folder.path().join("w.pth")),
+            pos_weight: Some(3.0),
+            ..LeafConfig::paper()
+        };
+        assert_eq!(leaf, expected);
+        assert_eq!(settle("").unwrap().leaf, LeafConfig::default());
+        assert_eq!(settle("--pos-weight").unwrap().leaf.pos_weight, Some(10.0));
+        assert!(settle("--augment").unwrap().leaf.augment && !settle("--augment=false").unwrap().leaf.augment);
+        fs::write(&path, "epoch = 7\n").unwrap();
+        let error = settle(&format!("--config {config}")).err().unwrap().to_string();
+        assert!(
+            error.contains("line 1: unknown field `epoch`") && error.ends_with("did you mean `epochs`?"),
+            "{error}"
+        );
+        assert!(settle("--epochs 0").err().unwrap().to_string().contains("expected `epochs` from 1"));
+    }
+}

@@ -1,0 +1,87 @@
+//! What is seen while a model is trained: bars on a terminal, a line an epoch everywhere.
+
+use std::sync::{Mutex, PoisonError};
+
+use chimera::data::media::LeftOut;
+use chimera::leaf::stage::StageEvent;
+use chimera::leaf::train::{EpochRecord, TrainEvent};
+use chimera::media::prepared::Progress;
+
+use crate::console::{Bar, Console};
+use crate::table::counted;
+
+/// So many media that are left out are named.
+const LISTED: usize = 10;
+
+/// What is being shown.
+pub(super) struct Shown<'a> {
+    console: &'a Console,
+    bar: Mutex<Option<(&'static str, Bar)>>,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn new(console: &'a Console) -> Self {
+        Self { console, bar: Mutex::new(None) }
+    }
+
+    pub(super) fn show(&self, event: StageEvent<'_>) {
+        match event {
+            StageEvent::Preparing(Progress::Reading { done, total }) => self.at("reading media", done, total, None),
+            StageEvent::Preparing(Progress::Preparing { done, total }) => self.at("decoding media", done, total, None),
+            StageEvent::Preparing(Progress::Waiting) => {
+                self.say(format_args!("another process prepares the same media; waiting for it"));
+            }
+            StageEvent::Prepared { left_out } => self.left_out(left_out),
+            StageEvent::Training(TrainEvent::Resumed { epoch }) => {
+                self.say(format_args!("going on after epoch {epoch}"));
+            }
+            StageEvent::Training(TrainEvent::Step { epoch: _, step, steps, loss }) => {
+                self.at("training", step, steps, Some(format!("loss {loss:.4}")));
+            }
+            StageEvent::Training(TrainEvent::Epoch(record)) => self.epoch(record),
+            StageEvent::Encoding { done, total } => self.at("encoding", done, total, None),
+        }
+    }
+
+    /// So much of a part is done.
+    fn at(&self, what: &'static str, done: usize, total: usize, message: Option<String>) {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        if bar.as_ref().is_none_or(|(shown, _)| *shown != what) {
+            *bar = None;
+            *bar = Some((what, self.console.bar(what)));
+        }
+        if let Some((_, bar)) = &*bar {
+            bar.set(done, total);
+            message.into_iter().for_each(|message| bar.say(message));
+        }
+    }
+
+    fn say(&self, words: std::fmt::Arguments<'_>) {
+        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.console.say(words);
+    }
+
+    fn epoch(&self, record: &EpochRecord) {
+        let held_out = record.held_out.as_ref().map_or_else(String::new, |held_out| {
+            let precision = held_out.macro_ap.map_or_else(String::new, |value| format!(", macro AP {value:.4}"));
+            format!(", held out {:.4}{precision}", held_out.loss)
+        });
+        let (epoch, loss, seconds) = (record.epoch, record.loss, record.seconds);
+        let rate = record.samples_per_second;
+        self.say(format_args!("epoch {epoch}: loss {loss:.4}{held_out} ({seconds:.1} s, {rate:.0} samples/s)"));
+    }
+
+    fn left_out(&self, left_out: &[LeftOut]) {
+        if left_out.is_empty() {
+            return;
+        }
+        self.say(format_args!("{} without a medium that can be decoded:", counted(left_out.len(), "sample")));
+        for LeftOut { path, reason, .. } in left_out.iter().take(LISTED) {
+            let path = path.as_ref().map_or_else(String::new, |path| format!("{}: ", path.display()));
+            self.say(format_args!("  {path}{reason}"));
+        }
+        if left_out.len() > LISTED {
+            self.say(format_args!("  and {} more; `chimera data check` lists all", left_out.len() - LISTED));
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The leaf bank: pictures, videos or given features to z, and z to one logit a concept.
+//!
+//! ```text
+//! u8 frames -> input -> encoder (a vector a frame) -> pool (a vector a sample) -> projection -> z -> heads -> logits
+//! ```
+
+pub mod adam;
+pub mod bank;
+pub mod calibrate;
+mod checkpoint;
+pub mod cnn;
+pub mod config;
+pub mod conv;
+pub mod device;
+pub mod encode;
+pub mod encoded;
+pub mod encoder;
+pub mod features;
+pub mod held_out;
+mod init;
+pub mod input;
+mod layer;
+pub mod loss;
+mod mobilenet;
+mod parameters;
+pub mod pool;
+mod resnet;
+pub mod samples;
+pub mod stage;
+pub mod train;
+pub mod weights;

@@ -1,0 +1,244 @@
+//! Convolution over batches of images: burn's tensors and gradients outside, our own loop on the CPU inside.
+//!
+//! [`conv2d`] is the door. On the CPU (burn's `flex`) it runs as an operation of our own, because burn's trains at
+//! less than half of PyTorch's speed there; on any other device it is burn's own convolution. Bias, ReLU and pooling
+//! are part of the operation: apart, each would read and write every activation once more.
+
+mod backward;
+mod forward;
+mod geometry;
+mod lanes;
+mod pool;
+mod tile;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use burn::backend::autodiff::checkpoint::base::Checkpointer;
+use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::flex::{FlexTensor, Layout};
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Autodiff, Backend, DType, Dispatch, DispatchTensorKind, Flex, Shape, backend_extension};
+use burn::tensor::{
+    Bytes, Tensor, activation, module,
+    ops::{ConvOptions, MaxPoolOptions},
+};
+
+use geometry::Geometry;
+pub use geometry::Order;
+
+/// How a convolution moves over its images, and what it does with its results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Convolution {
+    /// Pixels from one window to the next, at least one.
+    pub stride: usize,
+    /// Zeros around the image.
+    pub padding: usize,
+    /// Whether negative results become zero.
+    pub relu: bool,
+    /// Whether the largest of each two by two results is kept, of one or two at an odd edge. Needs channels-last
+    /// results.
+    pub pool: bool,
+    /// Order of the axes of the images.
+    pub input_order: Order,
+    /// Order of the axes of the results.
+    pub output_order: Order,
+}
+
+/// Slides windows of weights over images.
+///
+/// The results are the same bits for any number of threads; those of one image are the same alone and in a batch.
+/// The work runs in the current rayon pool.
+///
+/// # Shapes
+///
+/// - `images`: `[samples, inputs, height, width]`, or as `input_order` says
+/// - `weight`: `[outputs, inputs, window height, window width]`
+/// - `bias`: `[outputs]`
+/// - result: `[samples, outputs, height', width']`, or as `output_order` says;
+///   `height' = (height + 2 padding - window height) / stride + 1`, and half of it, rounded up, with `pool`
+///
+/// # Panics
+///
+/// When shapes do not fit together, as burn's own operations do.
+pub fn conv2d(images: Tensor<4>, weight: Tensor<4>, bias: Option<Tensor<1>>, how: Convolution) -> Tensor<4> {
+    if !runs_here(&images) {
+        return conv2d_of_burn(images, weight, bias, how);
+    }
+    let bias = bias.unwrap_or_else(|| Tensor::zeros([weight.dims()[0]], &images.device()));
+    Tensor::from_dispatch(<Dispatch as ConvolutionOps>::convolve(
+        images.into_dispatch(),
+        weight.into_dispatch(),
+        bias.into_dispatch(),
+        how,
+    ))
+}
+
+/// The same with burn's own operations: the way on other devices, and the oracle of the tests.
+pub(crate) fn conv2d_of_burn(
+    images: Tensor<4>,
+    weight: Tensor<4>,
+    bias: Option<Tensor<1>>,
+    how: Convolution,
+) -> Tensor<4> {
+    let images = match how.input_order {
+        Order::ChannelsFirst => images,
+        Order::ChannelsLast => images.permute([0, 3, 1, 2]),
+    };
+    let options = ConvOptions::new([how.stride; 2], [how.padding; 2], [1, 1], 1);
+    let results = module::conv2d(images, weight, bias, options);
+    let results = if how.relu { activation::relu(results) } else { results };
+    let pooling = MaxPoolOptions { ceil_mode: true, ..MaxPoolOptions::new([2, 2]) };
+    let results = if how.pool { module::max_pool2d(results, pooling) } else { results };
+    match how.output_order {
+        Order::ChannelsFirst => results,
+        Order::ChannelsLast => results.permute([0, 2, 3, 1]),
+    }
+}
+
+/// Whether a tensor of 32-bit floats lies in the memory that our loop reads.
+fn runs_here(tensor: &Tensor<4>) -> bool {
+    let on_flex = match tensor.clone().into_dispatch().kind {
+        DispatchTensorKind::Flex(_) => true,
+        DispatchTensorKind::Autodiff(inner) => matches!(*inner, DispatchTensorKind::Flex(_)),
+        #[allow(unreachable_patterns, reason = "burn has more variants with the features of other devices")]
+        _ => false,
+    };
+    on_flex && tensor.dtype() == DType::F32
+}
+
+#[backend_extension(Flex, Autodiff)]
+trait ConvolutionOps: Backend {
+    fn convolve(
+        images: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        how: Convolution,
+    ) -> FloatTensor<Self>;
+}
+
+impl ConvolutionOps for Flex {
+    fn convolve(images: FlexTensor, weight: FlexTensor, bias: FlexTensor, how: Convolution) -> FlexTensor {
+        let geometry = geometry(&images, &weight, how);
+        convolve(&geometry, &images, &weight, &bias, how).0
+    }
+}
+
+/// Results, and the winners of their pooling.
+fn convolve(
+    geometry: &Geometry,
+    images: &FlexTensor,
+    weight: &FlexTensor,
+    bias: &FlexTensor,
+    how: Convolution,
+) -> (FlexTensor, Vec<u8>) {
+    let (images, weight, bias) = (images.to_contiguous(), weight.to_contiguous(), bias.to_contiguous());
+    let results = forward::forward(geometry, images.storage(), weight.storage(), bias.storage(), how.relu);
+    let [height, width] = geometry.output_size();
+    let shape = match how.output_order {
+        Order::ChannelsFirst => [geometry.samples, geometry.outputs, height, width],
+        Order::ChannelsLast => [geometry.samples, height, width, geometry.outputs],
+    };
+    (tensor_of(results.values, Shape::from(shape)), results.winners)
+}
+
+impl<C: CheckpointStrategy> ConvolutionOps for Autodiff<Flex, C> {
+    fn convolve(
+        images: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        how: Convolution,
+    ) -> FloatTensor<Self> {
+        let nodes = [images.node(), weight.node(), bias.node()];
+        let (images, weight, bias) = (images.into_primitive(), weight.into_primitive(), bias.into_primitive());
+        match Convolve.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prepared) => {
+                let (results, winners) = convolve(&geometry(&images, &weight, how), &images, &weight, &bias, how);
+                let cut = how.relu.then(|| results.clone());
+                prepared.finish(Kept { images, weight, cut, winners: Arc::new(winners), how }, results)
+            }
+            OpsKind::UnTracked(prepared) => prepared.finish(Flex::convolve(images, weight, bias, how)),
+        }
+    }
+}
+
+/// What the backward pass of a convolution needs of the forward pass.
+#[derive(Debug, Clone)]
+struct Kept {
+    images: FlexTensor,
+    weight: FlexTensor,
+    /// The results, where a ReLU cut them: their zeros say what passes nothing back.
+    cut: Option<FlexTensor>,
+    winners: Arc<Vec<u8>>,
+    how: Convolution,
+}
+
+#[derive(Debug)]
+struct Convolve;
+
+impl Backward<Flex, 3> for Convolve {
+    type State = Kept;
+
+    fn backward(self, ops: Ops<Kept, 3>, gradients: &mut Gradients, _: &mut Checkpointer) {
+        let gradient = gradients.consume::<Flex>(&ops.node).to_contiguous();
+        let Kept { images, weight, cut, winners, how } = ops.state;
+        let geometry = geometry(&images, &weight, how);
+        let (image_shape, weight_shape) = (images.layout().shape().clone(), weight.layout().shape().clone());
+        let [of_images, of_weight, of_bias] = ops.parents;
+        let (images, weight) = (images.to_contiguous(), weight.to_contiguous());
+        let back = backward::backward(
+            &geometry,
+            images.storage(),
+            weight.storage(),
+            cut.as_ref().map(FlexTensor::storage),
+            &winners,
+            gradient.storage(),
+            of_images.is_some(),
+        );
+        if let (Some(node), Some(images)) = (of_images, back.images) {
+            gradients.register::<Flex>(node.id, tensor_of(images, image_shape));
+        }
+        if let Some(node) = of_weight {
+            gradients.register::<Flex>(node.id, tensor_of(back.weight, weight_shape));
+        }
+        if let Some(node) = of_bias {
+            gradients.register::<Flex>(node.id, tensor_of(back.bias, Shape::from([geometry.outputs])));
+        }
+    }
+}
+
+fn geometry(images: &FlexTensor, weight: &FlexTensor, how: Convolution) -> Geometry {
+    let (images, weight) = (images.layout().shape().dims::<4>(), weight.layout().shape().dims::<4>());
+    let (samples, inputs, size) = match how.input_order {
+        Order::ChannelsFirst => (images[0], images[1], [images[2], images[3]]),
+        Order::ChannelsLast => (images[0], images[3], [images[1], images[2]]),
+    };
+    assert!(!how.pool || how.output_order == Order::ChannelsLast, "pooling needs channels-last results");
+    assert!(how.stride > 0, "a convolution moves by at least one pixel");
+    assert!(weight[1] == inputs, "expected images of {} channels, got {inputs}", weight[1]);
+    let kernel = [weight[2], weight[3]];
+    for axis in 0..2 {
+        let padded = size[axis] + 2 * how.padding;
+        assert!(kernel[axis] > 0 && kernel[axis] <= padded, "a window of {kernel:?} in an image of {size:?}");
+    }
+    Geometry {
+        samples,
+        size,
+        inputs,
+        outputs: weight[0],
+        kernel,
+        stride: how.stride,
+        padding: how.padding,
+        pool: how.pool,
+        input_order: how.input_order,
+        output_order: how.output_order,
+    }
+}
+
+fn tensor_of(values: Vec<f32>, shape: Shape) -> FlexTensor {
+    FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(shape), DType::F32)
+}

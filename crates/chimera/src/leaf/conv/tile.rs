@@ -1,0 +1,305 @@
+//! The one inner loop under all three products of a convolution: a small block of results held in registers while both
+//! operands are walked in place.
+//!
+//! A convolution over channels-last images is a matrix product whose left operand need not be copied out first: the
+//! window of a pixel is a few *segments* of neighbouring floats. Forward, the rows of the block are pixels and a step
+//! goes to the next float of the window; for the gradient of the weights the rows are places in the window and a step
+//! goes to the next pixel. [`Walk`] says which.
+//!
+//! A result is summed in one lane, in the order of the walk, whatever else is computed beside it: how work is cut into
+//! blocks, batches or threads changes no bit.
+
+#![allow(unsafe_code, reason = "pointers without bounds checks in the hottest loop; `multiply` checks their range")]
+
+use super::lanes::{LANES, Lanes};
+
+/// Where the operands of a product lie, in floats.
+///
+/// `c[row][column] = start + sum over segments and steps of a[row][segment][step] * b[segment][step][column]`
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Walk {
+    /// Runs of steps.
+    pub segments: usize,
+    /// Steps of a run.
+    pub steps: usize,
+    /// Between rows, segments and steps of the left operand.
+    pub a: [usize; 3],
+    /// Between segments and steps of the right operand. Its columns are neighbours, padded to a multiple of [`LANES`].
+    pub b: [usize; 2],
+    /// Between rows of the result. Its columns are neighbours.
+    pub c: usize,
+}
+
+/// What a sum begins with, and what is done with it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Finish<'a> {
+    /// Begin with zero.
+    Replace,
+    /// Begin with what is there.
+    Add,
+    /// Begin with a number a column (padded like the right operand); then keep what is positive, if told.
+    Bias(&'a [f32], bool),
+}
+
+/// Computes `rows` times `columns` results of a [`Walk`].
+///
+/// # Panics
+///
+/// When a walk leaves its slice: a mistake of the caller, never of data.
+pub(super) fn multiply(
+    walk: &Walk,
+    rows: usize,
+    columns: usize,
+    a: &[f32],
+    b: &[f32],
+    c: &mut [f32],
+    finish: Finish<'_>,
+) {
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    let padded = columns.next_multiple_of(LANES);
+    if walk.segments > 0 && walk.steps > 0 {
+        let last = [rows - 1, walk.segments - 1, walk.steps - 1];
+        assert!(last.iter().zip(walk.a).map(|(count, step)| count * step).sum::<usize>() < a.len(), "left operand");
+        assert!(last[1] * walk.b[0] + last[2] * walk.b[1] + padded <= b.len(), "right operand");
+    }
+    assert!((rows - 1) * walk.c + columns <= c.len(), "result");
+    if let Finish::Bias(bias, _) = finish {
+        assert!(padded <= bias.len(), "bias");
+    }
+    let block = Block { walk, a: a.as_ptr(), b: b.as_ptr(), c: c.as_mut_ptr(), finish };
+    // SAFETY: all that a block reads and writes was checked above, and each arm asks for its instructions first.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") {
+                return avx512(block, rows, columns);
+            }
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                return avx2(block, rows, columns);
+            }
+        }
+        blocks::<[f32; LANES], 4, 1>(block, rows, columns);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    walk: &'a Walk,
+    a: *const f32,
+    b: *const f32,
+    c: *mut f32,
+    finish: Finish<'a>,
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn avx512(block: Block<'_>, rows: usize, columns: usize) {
+    unsafe { blocks::<std::arch::x86_64::__m512, 12, 2>(block, rows, columns) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn avx2(block: Block<'_>, rows: usize, columns: usize) {
+    unsafe { blocks::<[std::arch::x86_64::__m256; 2], 6, 1>(block, rows, columns) }
+}
+
+/// Cuts rows evenly into blocks of at most `R`, and columns into bundles, `B` at a time; twice as many where rows are
+/// so few that the sums of a block would wait for each other.
+#[inline(always)]
+unsafe fn blocks<L: Lanes, const R: usize, const B: usize>(block: Block<'_>, rows: usize, columns: usize) {
+    let parts = rows.div_ceil(R);
+    let widest = if 2 * rows <= R { 2 * B } else { B };
+    let mut column = 0;
+    while column < columns {
+        let left = (columns - column).div_ceil(LANES);
+        let bundles = if left >= widest { widest } else { left.min(B) };
+        let width = (columns - column).min(bundles * LANES);
+        for part in 0..parts {
+            let (from, to) = (part * rows / parts, (part + 1) * rows / parts);
+            let here = Block {
+                a: unsafe { block.a.add(from * block.walk.a[0]) },
+                b: unsafe { block.b.add(column) },
+                c: unsafe { block.c.add(from * block.walk.c + column) },
+                finish: match block.finish {
+                    Finish::Bias(bias, positive) => Finish::Bias(&bias[column..], positive),
+                    other => other,
+                },
+                walk: block.walk,
+            };
+            unsafe {
+                match bundles {
+                    1 => of_rows::<L, 1>(here, to - from, width),
+                    2 => of_rows::<L, 2>(here, to - from, width),
+                    _ => of_few_rows::<L, 4>(here, to - from, width),
+                }
+            }
+        }
+        column += bundles * LANES;
+    }
+}
+
+/// Turns the number of rows into a constant, so that all sums of a block stay in registers.
+#[inline(always)]
+unsafe fn of_rows<L: Lanes, const B: usize>(block: Block<'_>, rows: usize, width: usize) {
+    unsafe {
+        match rows {
+            ..=6 => of_few_rows::<L, B>(block, rows, width),
+            7 => one::<L, 7, B>(block, width),
+            8 => one::<L, 8, B>(block, width),
+            9 => one::<L, 9, B>(block, width),
+            10 => one::<L, 10, B>(block, width),
+            11 => one::<L, 11, B>(block, width),
+            _ => one::<L, 12, B>(block, width),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn of_few_rows<L: Lanes, const B: usize>(block: Block<'_>, rows: usize, width: usize) {
+    unsafe {
+        match rows {
+            1 => one::<L, 1, B>(block, width),
+            2 => one::<L, 2, B>(block, width),
+            3 => one::<L, 3, B>(block, width),
+            4 => one::<L, 4, B>(block, width),
+            5 => one::<L, 5, B>(block, width),
+            _ => one::<L, 6, B>(block, width),
+        }
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "iterators over registers are not always unrolled; these loops are")]
+unsafe fn one<L: Lanes, const R: usize, const B: usize>(block: Block<'_>, width: usize) {
+    let Walk { segments, steps, a: [a_row, a_segment, a_step], b: [b_segment, b_step], c: c_row } = *block.walk;
+    unsafe {
+        let mut sums = [[L::splat(0.0); B]; R];
+        match block.finish {
+            Finish::Replace => {}
+            Finish::Bias(bias, _) => {
+                for bundle in 0..B {
+                    let first = L::load(bias.as_ptr().add(bundle * LANES));
+                    for row in 0..R {
+                        sums[row][bundle] = first;
+                    }
+                }
+            }
+            Finish::Add => {
+                for row in 0..R {
+                    load_row(&mut sums[row], block.c.add(row * c_row), width);
+                }
+            }
+        }
+        for segment in 0..segments {
+            let (mut a, mut b) = (block.a.add(segment * a_segment), block.b.add(segment * b_segment));
+            for _ in 0..steps {
+                let mut right = [L::splat(0.0); B];
+                for bundle in 0..B {
+                    right[bundle] = L::load(b.add(bundle * LANES));
+                }
+                for row in 0..R {
+                    let left = L::splat(*a.add(row * a_row));
+                    for bundle in 0..B {
+                        sums[row][bundle] = sums[row][bundle].add_product(left, right[bundle]);
+                    }
+                }
+                a = a.add(a_step);
+                b = b.add(b_step);
+            }
+        }
+        if let Finish::Bias(_, true) = block.finish {
+            for row in 0..R {
+                for bundle in 0..B {
+                    sums[row][bundle] = sums[row][bundle].positive();
+                }
+            }
+        }
+        for row in 0..R {
+            store_row(&sums[row], block.c.add(row * c_row), width);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn load_row<L: Lanes, const B: usize>(sums: &mut [L; B], from: *const f32, width: usize) {
+    unsafe {
+        if width == B * LANES {
+            for (bundle, sum) in sums.iter_mut().enumerate() {
+                *sum = L::load(from.add(bundle * LANES));
+            }
+            return;
+        }
+        let mut padded = [[0.0_f32; LANES]; B];
+        std::ptr::copy_nonoverlapping(from, padded.as_mut_ptr().cast(), width);
+        for (bundle, sum) in sums.iter_mut().enumerate() {
+            *sum = L::load(padded[bundle].as_ptr());
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn store_row<L: Lanes, const B: usize>(sums: &[L; B], to: *mut f32, width: usize) {
+    unsafe {
+        if width == B * LANES {
+            for (bundle, sum) in sums.iter().enumerate() {
+                sum.store(to.add(bundle * LANES));
+            }
+            return;
+        }
+        let mut padded = [[0.0_f32; LANES]; B];
+        for (bundle, sum) in sums.iter().enumerate() {
+            sum.store(padded[bundle].as_mut_ptr());
+        }
+        std::ptr::copy_nonoverlapping(padded.as_ptr().cast(), to, width);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A product with a bias and a tail of columns, by one of the ways, and its naive sum.
+    fn worst(way: unsafe fn(Block<'_>, usize, usize), rows: usize, columns: usize) -> f32 {
+        let random = &mut fastrand::Rng::with_seed(5);
+        let mut draw = |count: usize| -> Vec<f32> { (0..count).map(|_| random.f32() - 0.5).collect() };
+        let padded = columns.next_multiple_of(LANES);
+        let (segments, steps) = (2, 7);
+        let walk = Walk { segments, steps, a: [3, 50, 1], b: [steps * padded, padded], c: columns };
+        let (a, b, bias) = (draw(rows * 3 + 100), draw(segments * steps * padded), draw(padded));
+        let mut c = vec![f32::NAN; rows * columns];
+        let finish = Finish::Bias(&bias, true);
+        // SAFETY: the sizes above are those of the walk; the caller knows that the machine has the instructions.
+        unsafe { way(Block { walk: &walk, a: a.as_ptr(), b: b.as_ptr(), c: c.as_mut_ptr(), finish }, rows, columns) };
+        let expected = |at: usize| {
+            let (row, column) = (at / columns, at % columns);
+            let terms =
+                (0..segments * steps).map(|step| a[row * 3 + step / 7 * 50 + step % 7] * b[step * padded + column]);
+            (bias[column] + terms.sum::<f32>()).max(0.0)
+        };
+        c.iter().enumerate().map(|(at, value)| (value - expected(at)).abs()).fold(0.0, f32::max)
+    }
+
+    #[test]
+    fn all_instruction_sets_give_the_same_numbers() {
+        let mut ways: Vec<unsafe fn(Block<'_>, usize, usize)> = vec![blocks::<[f32; LANES], 4, 1>];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                ways.push(avx2);
+            }
+            if is_x86_feature_detected!("avx512f") {
+                ways.push(avx512);
+            }
+        }
+        for way in ways {
+            for rows in 1..30 {
+                for columns in [1, 16, 20, 33, 64, 80] {
+                    let worst = worst(way, rows, columns);
+                    assert!(worst < 1e-5, "{rows} x {columns}: {worst}");
+                }
+            }
+        }
+    }
+}

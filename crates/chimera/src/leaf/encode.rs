@@ -1,0 +1,93 @@
+//! Encoding once: z and logits of every sample of a dataset, from the cache or from the bank.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use super::bank::LeafBank;
+use super::encoded::{CHUNK_BYTES, Check, Encoded, EncodedCache, EncodedParams, EncoderFingerprint, RowKey};
+use super::samples::Samples;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+
+/// Samples that go through the encoder at a time. More are no faster on a CPU and take more memory.
+const BATCH: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+
+/// z and logits by the numbers of a dataset's rows.
+#[derive(Debug)]
+pub struct EncodedRows {
+    encoded: Encoded,
+    /// Where each row of the dataset lies; rows without a medium have no place.
+    places: Vec<Option<usize>>,
+}
+
+impl EncodedRows {
+    /// Encodes all samples that have something to look at, unless the cache in `folder` has them.
+    ///
+    /// # Errors
+    /// A folder that cannot be used, and z that is not finite, with the sample's name.
+    pub fn make(
+        bank: &LeafBank,
+        samples: &Samples<'_>,
+        folder: &Path,
+        threads: NonZeroUsize,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self> {
+        let table = samples.dataset().table();
+        let mut places = vec![None; table.ids.len()];
+        let (mut rows, mut keys) = (Vec::new(), Vec::new());
+        for (row, id) in table.ids.iter().enumerate() {
+            if let Some(content) = samples.content_hash(row) {
+                places[row] = Some(rows.len());
+                rows.push(row);
+                keys.push(RowKey { id, content });
+            }
+        }
+        let features = NonZeroUsize::new(bank.config().encoder.features()).unwrap_or(NonZeroUsize::MIN);
+        let encoder = EncoderFingerprint(blake3::hash(bank.bank_fingerprint()?.text.as_bytes()).into());
+        let (concepts, check) = (bank.config().concepts.len(), Check::Lengths);
+        let params = EncodedParams { folder, encoder, features, concepts, check, threads, chunk_bytes: CHUNK_BYTES };
+        let mut cache = EncodedCache::open(&params, &keys, &|| {})?;
+        let device = bank.device();
+        let mut encode = |numbers: &[usize], z: &mut [f32], logits: &mut [f32]| {
+            let rows: Vec<usize> = numbers.iter().map(|&number| rows[number]).collect();
+            let answer = bank.forward(samples.batch(&rows, None, &device)?)?;
+            z.iter_mut().zip(answer.z.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
+            logits.iter_mut().zip(answer.logits.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
+            Ok(())
+        };
+        cache.fill(BATCH, &mut encode, progress)?;
+        Ok(Self { encoded: cache.finish()?, places })
+    }
+
+    /// The z of a row; `None` where it has no medium.
+    #[must_use]
+    pub fn z(&self, row: usize) -> Option<&[f32]> {
+        self.places[row].map(|place| self.encoded.z(place))
+    }
+
+    /// Samples that were encoded now; the rest was on disk.
+    #[must_use]
+    pub fn encoded(&self) -> usize {
+        self.encoded.encoded()
+    }
+
+    /// Those of some rows that are encoded.
+    #[must_use]
+    pub fn present<Purpose>(&self, rows: &Rows<Purpose>) -> Rows<Purpose> {
+        rows.filtered(|row| self.places[row].is_some())
+    }
+
+    /// The logits of rows that are encoded, row by row.
+    ///
+    /// # Errors
+    /// A row that is not encoded.
+    pub fn logits(&self, rows: &[usize]) -> Result<Vec<f32>> {
+        let place = |&row: &usize| {
+            self.places[row].ok_or_else(|| Error::input(format!("row {} is not encoded", row + 1), None))
+        };
+        let places = rows.iter().map(place).collect::<Result<Vec<usize>>>()?;
+        let mut logits = Vec::new();
+        self.encoded.gather_logits(&places, &mut logits)?;
+        Ok(logits)
+    }
+}

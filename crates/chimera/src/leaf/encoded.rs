@@ -1,0 +1,170 @@
+//! Samples encoded once: z and the logits of every sample on disk, memory-mapped, so that everything after the encoder
+//! reads any sample in any order whatever the size of the dataset.
+//!
+//! A row is known by the id of its sample and the content of its medium, a folder by the encoder. Rows lie in chunk
+//! files that are whole or not there, so a killed run loses the chunk it was at, and new samples of a dataset are all
+//! that is encoded when it grows. Memory holds one chunk while encoding and the place of each row afterwards.
+
+mod cache;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+pub use self::cache::EncodedCache;
+pub use crate::chunks::Check;
+use crate::chunks::{Chunk, Place};
+use crate::error::{Error, Result};
+
+/// A good size of a chunk: some two thousand samples of 256 features and 300 concepts.
+pub const CHUNK_BYTES: usize = 4 << 20;
+
+/// A hash (blake3) of everything beside the medium that decides z and logits: weights of encoder and heads, the names
+/// and order of concepts, how media are prepared, and how numbers are computed where that shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EncoderFingerprint(pub [u8; 32]);
+
+impl fmt::Display for EncoderFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&blake3::Hash::from_bytes(self.0).to_hex())
+    }
+}
+
+/// What a row is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowKey<'a> {
+    /// The id of its sample.
+    pub id: &'a str,
+    /// A hash (blake3) of the medium's bytes, or of the ready-made features.
+    pub content: [u8; 32],
+}
+
+/// Which cache.
+#[derive(Clone, Copy, Debug)]
+pub struct EncodedParams<'a> {
+    /// Where the encoded samples of all encoders and datasets lie. It is created where it is missing.
+    pub folder: &'a Path,
+    /// The encoder.
+    pub encoder: EncoderFingerprint,
+    /// Numbers in a z.
+    pub features: NonZeroUsize,
+    /// Logits of a sample.
+    pub concepts: usize,
+    /// How much of what lies on disk already is checked before it is used.
+    pub check: Check,
+    /// Chunks that are checked at the same time.
+    pub threads: NonZeroUsize,
+    /// About so many bytes go into one chunk: what a kill can lose. [`CHUNK_BYTES`] is a good choice.
+    pub chunk_bytes: usize,
+}
+
+/// z and logits of all samples, in the order of their keys.
+#[derive(Debug)]
+pub struct Encoded {
+    features: usize,
+    concepts: usize,
+    chunks: Vec<Chunk>,
+    places: Vec<Place>,
+    set_aside: Vec<PathBuf>,
+    encoded: usize,
+}
+
+impl Encoded {
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Numbers in a z.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Logits of a row.
+    #[must_use]
+    pub fn concepts(&self) -> usize {
+        self.concepts
+    }
+
+    /// Rows that this run encoded; the rest was on disk.
+    #[must_use]
+    pub fn encoded(&self) -> usize {
+        self.encoded
+    }
+
+    /// Chunks that were found damaged, where they lie now.
+    #[must_use]
+    pub fn set_aside(&self) -> &[PathBuf] {
+        &self.set_aside
+    }
+
+    /// The z of a row: a slice of the mapped file.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    #[must_use]
+    pub fn z(&self, row: usize) -> &[f32] {
+        &self.row(row)[..self.features]
+    }
+
+    /// The logits of a row, in the order of concepts.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    #[must_use]
+    pub fn logits(&self, row: usize) -> &[f32] {
+        &self.row(row)[self.features..]
+    }
+
+    /// Replaces `out` by the z of these rows, one after the other.
+    ///
+    /// # Shapes
+    /// `out`: rows x features, row-major.
+    ///
+    /// # Errors
+    /// A number that no row has.
+    pub fn gather(&self, rows: &[usize], out: &mut Vec<f32>) -> Result<()> {
+        self.gather_with(rows, out, self.features, Self::z)
+    }
+
+    /// Replaces `out` by the logits of these rows, one after the other.
+    ///
+    /// # Shapes
+    /// `out`: rows x concepts, row-major.
+    ///
+    /// # Errors
+    /// A number that no row has.
+    pub fn gather_logits(&self, rows: &[usize], out: &mut Vec<f32>) -> Result<()> {
+        self.gather_with(rows, out, self.concepts, Self::logits)
+    }
+
+    fn gather_with<'a>(
+        &'a self,
+        rows: &[usize],
+        out: &mut Vec<f32>,
+        width: usize,
+        part: fn(&'a Self, usize) -> &'a [f32],
+    ) -> Result<()> {
+        if let Some(row) = rows.iter().find(|row| **row >= self.len()) {
+            return Err(Error::input(format!("there is no row {row} among the {} encoded ones", self.len()), None));
+        }
+        out.clear();
+        out.reserve(rows.len() * width);
+        rows.iter().for_each(|&row| out.extend_from_slice(part(self, row)));
+        Ok(())
+    }
+
+    fn row(&self, row: usize) -> &[f32] {
+        let Place { chunk, slot } = self.places[row];
+        // Maps begin on a page and rows are whole numbers of `f32`, so the bytes are aligned.
+        bytemuck::cast_slice(self.chunks[chunk].row(slot).unwrap_or_default())
+    }
+}

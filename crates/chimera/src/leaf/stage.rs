@@ -1,0 +1,150 @@
+//! The first stage of `train`: from a dataset to a trained, calibrated leaf bank with z of every sample, and to a model
+//! folder that holds it.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::Instant;
+
+use burn::tensor::Device;
+
+use super::calibrate::{Calibration, Quality};
+use super::config::LeafConfig;
+use super::encode::EncodedRows;
+use super::samples::{Opening, Samples};
+use super::train::{TrainEvent, Trained, Training};
+use crate::data::dataset::Dataset;
+use crate::data::media::LeftOut;
+use crate::error::Result;
+use crate::media::prepared::Progress;
+use crate::metric::columns::ScoreTable;
+use crate::metric::leaf_table::LeafTable;
+
+/// Where things lie and what may be used.
+#[derive(Clone, Debug)]
+pub struct Workplace<'a> {
+    /// The cache of prepared frames and encoded samples, for any number of datasets and models.
+    pub cache: &'a Path,
+    /// The checkpoint of the run.
+    pub checkpoint: &'a Path,
+    /// The log of its epochs.
+    pub log: &'a Path,
+    /// Where tensors live.
+    pub device: Device,
+    /// Threads for everything.
+    pub threads: NonZeroUsize,
+    /// Whether the first medium that cannot be decoded ends the work.
+    pub strict: bool,
+}
+
+/// What is going on, for whoever shows it.
+#[derive(Debug)]
+pub enum StageEvent<'a> {
+    /// Media are made ready.
+    Preparing(Progress),
+    /// Media are ready, but for these.
+    Prepared {
+        /// Rows that are left out.
+        left_out: &'a [LeftOut],
+    },
+    /// The bank learns.
+    Training(TrainEvent<'a>),
+    /// Samples go through the trained encoder.
+    Encoding {
+        /// Samples done.
+        done: usize,
+        /// Samples that were not in the cache.
+        total: usize,
+    },
+}
+
+/// Rows that results are computed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MeasuredOn {
+    /// The test rows.
+    Test,
+    /// There are none: the half of calibration that early stops and temperatures have seen. Too good to be true.
+    FitHalf,
+}
+
+/// What the stage gives.
+#[derive(Debug)]
+pub struct LeafStage {
+    /// The bank and how it was trained.
+    pub trained: Trained,
+    /// What makes its logits probabilities.
+    pub calibration: Calibration,
+    /// How good probabilities are on the rows that results are computed on, a method each; empty without such rows.
+    pub quality: Vec<Quality>,
+    /// How well each concept is recognised; `None` where there are no rows to tell.
+    pub leaves: Option<(MeasuredOn, LeafTable)>,
+    /// z and logits of every sample.
+    pub encoded: EncodedRows,
+    /// Rows that are left out, since their media are missing or damaged.
+    pub left_out: Vec<LeftOut>,
+    /// Train rows that were learned from.
+    pub rows: usize,
+    /// Seconds to prepare media, to train and to encode.
+    pub seconds: [f64; 3],
+}
+
+/// Runs the stage.
+///
+/// # Errors
+/// As [`LeafConfig::encoder_for`], [`Samples::open`], [`Training::run`] and [`EncodedRows::make`].
+pub fn run(
+    dataset: &Dataset,
+    config: &LeafConfig,
+    workplace: &Workplace<'_>,
+    events: &(dyn Fn(StageEvent<'_>) + Sync),
+) -> Result<LeafStage> {
+    let Workplace { cache, checkpoint, log, device, threads, strict } = workplace;
+    let encoder = config.encoder_for(dataset)?;
+    let began = Instant::now();
+    let opening = Opening { cache: &cache.join("frames"), threads: *threads, strict: *strict };
+    let samples = Samples::open(dataset, &encoder, opening, &|progress| events(StageEvent::Preparing(progress)))?;
+    events(StageEvent::Prepared { left_out: samples.left_out() });
+    let prepared = began.elapsed().as_secs_f64();
+
+    let began = Instant::now();
+    let training =
+        Training { config, encoder, samples: &samples, checkpoint, log, device: device.clone(), threads: *threads };
+    let trained = training.run(&mut |event| events(StageEvent::Training(event)))?;
+    let learned = began.elapsed().as_secs_f64();
+
+    let began = Instant::now();
+    let mut progress = |done, total| events(StageEvent::Encoding { done, total });
+    let encoded = EncodedRows::make(&trained.bank, &samples, &cache.join("encoded"), *threads, &mut progress)?;
+    let encoding = began.elapsed().as_secs_f64();
+
+    let table = dataset.table();
+    let fit = encoded.present(&dataset.fit_half());
+    let logits = encoded.logits(fit.numbers())?;
+    let scores = ScoreTable::new(&logits, fit.len(), &table.concepts)?;
+    let calibration = Calibration::fit(scores, &table.labels, &fit, *threads)?;
+    let test = encoded.present(&dataset.test());
+    let measured = match (test.is_empty(), fit.is_empty()) {
+        (false, _) => Some((MeasuredOn::Test, test.numbers())),
+        (true, false) => Some((MeasuredOn::FitHalf, fit.numbers())),
+        (true, true) => None,
+    };
+    let (mut quality, mut leaves) = (Vec::new(), None);
+    if let Some((on, rows)) = measured {
+        let logits = encoded.logits(rows)?;
+        let (scores, labels) = (ScoreTable::new(&logits, rows.len(), &table.concepts)?, table.labels.select(rows));
+        quality = calibration.quality(scores, &labels, *threads)?;
+        leaves = Some((on, LeafTable::measure(scores, &labels, 0.0, *threads)?));
+    }
+    let rows = training.rows()?.len();
+    let left_out = samples.left_out().to_vec();
+    Ok(LeafStage {
+        trained,
+        calibration,
+        quality,
+        leaves,
+        encoded,
+        left_out,
+        rows,
+        seconds: [prepared, learned, encoding],
+    })
+}

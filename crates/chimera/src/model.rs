@@ -1,0 +1,207 @@
+//! A model folder: everything that was learned, in files that other programs can read and that can be moved.
+//!
+//! `manifest.json` is written last and names what belongs to the model: a folder without it is no model, however much a
+//! killed run left there. `encoder.safetensors` and `heads.safetensors` are the leaf bank, `calibration.json` makes its logits
+//! probabilities, `leaves.csv` says how well each concept is recognised and `train.jsonl` how it was learned.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+
+use crate::data::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::file::write_atomic;
+use crate::leaf::bank::{Fingerprint, LeafBank, LeafBankConfig, Stored};
+use crate::leaf::calibrate::Calibration;
+use crate::leaf::config::LeafConfig;
+use crate::leaf::stage::{LeafStage, MeasuredOn};
+use crate::leaf::train::StopReason;
+
+/// The name of the manifest.
+pub const MANIFEST: &str = "manifest.json";
+
+/// The file from which a run goes on.
+pub const CHECKPOINT: &str = "checkpoint.safetensors";
+
+const ENCODER: &str = "encoder.safetensors";
+const HEADS: &str = "heads.safetensors";
+const CALIBRATION: &str = "calibration.json";
+const LEAVES: &str = "leaves.csv";
+/// The log of training, an epoch a line.
+pub const LOG: &str = "train.jsonl";
+
+/// Every file that a model folder can hold.
+pub const FILES: [&str; 7] = [MANIFEST, CHECKPOINT, ENCODER, HEADS, CALIBRATION, LEAVES, LOG];
+
+/// Raised when an older program cannot read a model any more.
+const SCHEMA: u32 = 1;
+
+/// What `manifest.json` says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ModelManifest {
+    /// The version of the layout.
+    pub schema: u32,
+    /// The version of chimera that made it.
+    pub chimera: String,
+    /// Every choice, defaults filled in. Paths of weights are names alone: their content is in the encoder.
+    pub config: LeafConfig,
+    /// What the leaf bank is.
+    pub bank: LeafBankConfig,
+    /// The name of what gives z; caches and gates depend on it.
+    pub encoder: Fingerprint,
+    /// The name of what gives logits.
+    pub leaf_bank: Fingerprint,
+    /// What it was trained on.
+    pub dataset: TrainedOn,
+    /// The epoch whose weights it has.
+    pub epoch: usize,
+    /// Why training ended.
+    pub stopped: StopReason,
+    /// Which rows `leaves.csv` is about; `None` where there are none.
+    pub measured_on: Option<MeasuredOn>,
+    /// Blake3 of each file.
+    pub files: BTreeMap<String, String>,
+    /// Seconds to prepare media, to train and to encode.
+    pub seconds: [f64; 3],
+}
+
+/// What a model was trained on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrainedOn {
+    /// What the dataset is called.
+    pub name: String,
+    /// Train rows that were learned from.
+    pub rows: usize,
+    /// Rows without a medium that can be decoded.
+    pub left_out: usize,
+    /// Hashes of rows, labels, media and features.
+    pub fingerprints: BTreeMap<String, String>,
+}
+
+/// An opened model.
+#[derive(Debug)]
+pub struct Model {
+    /// What it says about itself.
+    pub manifest: ModelManifest,
+    /// Encoder and heads.
+    pub bank: LeafBank,
+    /// What makes logits probabilities.
+    pub calibration: Calibration,
+}
+
+/// A file of the model, by its parts.
+fn stored<'a>(file: &'a Path, bytes: &'a [u8]) -> Stored<'a> {
+    Stored { file, bytes }
+}
+
+impl Model {
+    /// Opens a folder.
+    ///
+    /// # Errors
+    /// A folder that is no model, was made by a newer program, or holds a file that is missing or was changed.
+    pub fn open(folder: &Path, device: &Device) -> Result<Self> {
+        let path = folder.join(MANIFEST);
+        if folder.is_dir() && !path.exists() {
+            let message = format!("expected a model folder, got `{}` without `{MANIFEST}`", folder.display());
+            return Err(Error::input(
+                message,
+                Some("a run that is not finished goes on with the same `chimera train`".to_owned()),
+            ));
+        }
+        let text = fs::read(&path).map_err(|cause| Error::read(&path, cause))?;
+        let wrong = |path: &Path, error: &serde_json::Error| {
+            Error::input(format!("cannot use `{}`: {error}", path.display()), None)
+        };
+        #[derive(Deserialize)]
+        struct Layout {
+            schema: u32,
+        }
+        let Layout { schema } = serde_json::from_slice(&text).map_err(|error| wrong(&path, &error))?;
+        if schema > SCHEMA {
+            let message =
+                format!("expected a model of layout {SCHEMA} or older in `{}`, got {schema}", folder.display());
+            return Err(Error::input(message, Some("it was made by a newer chimera; update this one".to_owned())));
+        }
+        let manifest: ModelManifest = serde_json::from_slice(&text).map_err(|error| wrong(&path, &error))?;
+        let read = |name: &str| {
+            let path = folder.join(name);
+            let bytes = fs::read(&path).map_err(|cause| Error::read(&path, cause))?;
+            if manifest.files.get(name).is_some_and(|hash| *hash != blake3::hash(&bytes).to_string()) {
+                let message = format!("expected `{}` as it was trained, got other content", path.display());
+                return Err(Error::input(message, Some("the file was changed or damaged; train again".to_owned())));
+            }
+            Ok((path, bytes))
+        };
+        let ((encoder_path, encoder), (head_path, heads)) = (read(ENCODER)?, read(HEADS)?);
+        let bank = manifest.bank.restore(stored(&encoder_path, &encoder), stored(&head_path, &heads), device)?;
+        let (calibration_path, calibration) = read(CALIBRATION)?;
+        let calibration: Calibration =
+            serde_json::from_slice(&calibration).map_err(|error| wrong(&calibration_path, &error))?;
+        calibration.check_concepts(&manifest.bank.concepts)?;
+        Ok(Self { manifest, bank, calibration })
+    }
+}
+
+/// Writes a model, its manifest last, and removes the checkpoint that it no longer needs.
+///
+/// # Errors
+/// A folder that cannot be written.
+pub fn write(folder: &Path, dataset: &Dataset, config: &LeafConfig, stage: &LeafStage) -> Result<ModelManifest> {
+    let mut files = BTreeMap::new();
+    let mut put = |name: &str, bytes: &[u8]| -> Result<()> {
+        files.insert(name.to_owned(), blake3::hash(bytes).to_string());
+        write_atomic(&folder.join(name), |out| out.write_all(bytes))
+    };
+    let bank = &stage.trained.bank;
+    put(ENCODER, &bank.encoder_bytes()?)?;
+    put(HEADS, &bank.head_bytes()?)?;
+    put(CALIBRATION, &json(&stage.calibration)?)?;
+    if let Some((_, leaves)) = &stage.leaves {
+        leaves.write_csv(&folder.join(LEAVES))?;
+    }
+    let mut config = config.clone();
+    config.weights = config.weights.and_then(|path| path.file_name().map(Into::into));
+    let prints = dataset.fingerprints()?;
+    let mut fingerprints = BTreeMap::from([
+        ("rows".to_owned(), prints.rows.to_string()),
+        ("labels".to_owned(), prints.labels.to_string()),
+        ("media".to_owned(), prints.media.to_string()),
+    ]);
+    fingerprints.extend(prints.features.map(|print| ("features".to_owned(), print.to_string())));
+    let manifest = ModelManifest {
+        schema: SCHEMA,
+        chimera: env!("CARGO_PKG_VERSION").to_owned(),
+        config,
+        bank: bank.config().clone(),
+        encoder: bank.encoder_fingerprint()?,
+        leaf_bank: bank.bank_fingerprint()?,
+        dataset: TrainedOn {
+            name: dataset.manifest().name.clone(),
+            rows: stage.rows,
+            left_out: stage.left_out.len(),
+            fingerprints,
+        },
+        epoch: stage.trained.epoch,
+        stopped: stage.trained.stopped,
+        measured_on: stage.leaves.as_ref().map(|(on, _)| *on),
+        files,
+        seconds: stage.seconds,
+    };
+    let bytes = json(&manifest)?;
+    write_atomic(&folder.join(MANIFEST), |out| out.write_all(&bytes))?;
+    let checkpoint = folder.join(CHECKPOINT);
+    match fs::remove_file(&checkpoint) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::write(&checkpoint, error)),
+        _ => Ok(manifest),
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(value)
+        .map_err(|error| Error::input(format!("cannot write the model: {error}"), None))?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
