@@ -58,26 +58,34 @@ fn default_cache() -> anyhow::Result<PathBuf> {
     Ok(folder.context("cannot find the user's cache folder\nhint: say where with `--cache DIR`")?.join("chimera"))
 }
 
-/// Makes the model folder ready: new, empty, or with what a run that was stopped has left.
+/// Makes the model folder ready: new, empty, or with what a run that was stopped has left. Nothing is removed before it is
+/// known that all of it is ours.
 fn make_folder(out: &Path, restart: bool) -> anyhow::Result<()> {
     let unusable = || format!("cannot use the folder `{}`", out.display());
     fs::create_dir_all(out).with_context(unusable)?;
-    let ours = |name: &str| model::FILES.contains(&name);
+    let mut left = Vec::new();
     for entry in fs::read_dir(out).with_context(unusable)? {
         let name = entry.with_context(unusable)?.file_name().to_string_lossy().into_owned();
-        if restart && ours(&name) {
-            fs::remove_file(out.join(&name)).with_context(unusable)?;
-        } else if name == model::MANIFEST {
-            bail!(
-                "`{}` holds a model\nhint: give another folder to `--out`, or `--restart` to train it anew",
-                out.display()
-            );
-        } else if !ours(&name) {
+        // A kill in the middle of a write leaves its temporary file.
+        let unfinished = name.starts_with(".chimera-") && name.ends_with(".tmp");
+        if !unfinished && !model::FILES.contains(&name.as_str()) {
             bail!(
                 "expected an empty or new folder, got `{}` with `{name}`\nhint: give another folder to `--out`",
                 out.display()
             );
         }
+        left.push((unfinished, name));
+    }
+    if !restart && left.iter().any(|(_, name)| name == model::MANIFEST) {
+        bail!(
+            "`{}` holds a model\nhint: give another folder to `--out`, or `--restart` to train it anew",
+            out.display()
+        );
+    }
+    // The manifest first: without it, what is left is no model.
+    left.sort_by_key(|(_, name)| name != model::MANIFEST);
+    for (_, name) in left.iter().filter(|(unfinished, _)| restart || *unfinished) {
+        fs::remove_file(out.join(name)).with_context(unusable)?;
     }
     Ok(())
 }

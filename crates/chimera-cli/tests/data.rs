@@ -1,6 +1,7 @@
 //! The commands `import` and `data` as a user meets them, up to a kill in the middle of an import.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "a test says that it was skipped")]
 
 mod support;
 
@@ -127,6 +128,28 @@ fn pipes_and_lost_roots_are_findings() {
     let check = sandbox.run("data check ds");
     assert_eq!((check.code, check.out.lines().count()), (1, 5), "{}", check.out);
     assert!(check.out.starts_with("error: the media root `ds/../images` is not there\n"), "{}", check.out);
+}
+
+/// A video of three frames where five are taken is counted and listed, and read all the same.
+#[test]
+fn short_videos_are_listed() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("clips")).unwrap();
+    for (name, frames) in [("long.mp4", "9"), ("short.mp4", "3")] {
+        let mut command = Command::new("ffmpeg");
+        command.args(["-loglevel", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=5", "-frames:v", frames]);
+        let Ok(status) = command.arg(sandbox.path("clips").join(name)).status() else {
+            println!("skipped: there is no ffmpeg");
+            return;
+        };
+        assert!(status.success());
+    }
+    sandbox.write("clips.csv", "id,media,split,red\na,long.mp4,train,1\nb,short.mp4,test,0\n");
+    let ran = sandbox.run("import table clips.csv --media-root clips --frames 5 --out ds");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let check = sandbox.run("data check ds");
+    let expected = "warning: 1 video is short: frames are repeated\n  short.mp4: 3 of the 5 frames that are taken\n";
+    assert!(check.code == 0 && check.out.contains(expected), "{}", check.out);
 }
 
 /// Media are read: damage and copies under other names are found, and a sheet shows what is left.

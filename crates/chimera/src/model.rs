@@ -17,6 +17,7 @@ use crate::file::write_atomic;
 use crate::leaf::bank::{Fingerprint, LeafBank, LeafBankConfig, Stored};
 use crate::leaf::calibrate::Calibration;
 use crate::leaf::config::LeafConfig;
+use crate::leaf::encoder::EncoderConfig;
 use crate::leaf::stage::{LeafStage, MeasuredOn};
 use crate::leaf::train::StopReason;
 
@@ -46,7 +47,7 @@ pub struct ModelManifest {
     pub schema: u32,
     /// The version of chimera that made it.
     pub chimera: String,
-    /// Every choice, defaults filled in. Paths of weights are names alone: their content is in the encoder.
+    /// Every choice. Paths of weights are names alone: their content is in the encoder.
     pub config: LeafConfig,
     /// What the leaf bank is.
     pub bank: LeafBankConfig,
@@ -129,7 +130,7 @@ impl Model {
         let read = |name: &str| {
             let path = folder.join(name);
             let bytes = fs::read(&path).map_err(|cause| Error::read(&path, cause))?;
-            if manifest.files.get(name).is_some_and(|hash| *hash != blake3::hash(&bytes).to_string()) {
+            if manifest.files.get(name).is_none_or(|hash| *hash != blake3::hash(&bytes).to_string()) {
                 let message = format!("expected `{}` as it was trained, got other content", path.display());
                 return Err(Error::input(message, Some("the file was changed or damaged; train again".to_owned())));
             }
@@ -162,7 +163,15 @@ pub fn write(folder: &Path, dataset: &Dataset, config: &LeafConfig, stage: &Leaf
     if let Some((_, leaves)) = &stage.leaves {
         leaves.write_csv(&folder.join(LEAVES))?;
     }
+    for name in [LEAVES, LOG] {
+        if let Ok(bytes) = fs::read(folder.join(name)) {
+            files.insert(name.to_owned(), blake3::hash(&bytes).to_string());
+        }
+    }
     let mut config = config.clone();
+    if let EncoderConfig::Frames { size, .. } = bank.config().encoder {
+        config.size = Some(size);
+    }
     config.weights = config.weights.and_then(|path| path.file_name().map(Into::into));
     let prints = dataset.fingerprints()?;
     let mut fingerprints = BTreeMap::from([

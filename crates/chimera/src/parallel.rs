@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Does `count` pieces of work. After an error no new piece is begun; of several errors the one of the first piece is
 /// given.
@@ -44,10 +44,15 @@ pub(crate) fn in_parallel<T: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// Runs work in which loops of their own spread over so many threads and no more.
+pub(crate) fn in_pool<T: Send>(threads: NonZeroUsize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build();
+    pool.map_err(|error| Error::input(format!("cannot start {threads} threads: {error}"), None))?.install(work)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn results_keep_their_order_and_the_first_error_wins() {

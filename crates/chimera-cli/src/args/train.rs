@@ -62,7 +62,7 @@ pub(crate) struct TrainChoices {
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: Option<PathBuf>,
     /// Keep the network's weights as they are; pooling, projection and heads still learn.
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) freeze: Option<bool>,
     /// Numbers of z [default: 256].
     #[arg(long, value_name = "N")]
@@ -98,10 +98,10 @@ pub(crate) struct TrainChoices {
     #[arg(long, value_name = "N")]
     pub(crate) patience: Option<usize>,
     /// Weight positives by how many negatives there are for each, at most by CAP, 10 if none is given [default: not].
-    #[arg(long, value_name = "CAP", num_args = 0..=1, default_missing_value = "10")]
+    #[arg(long, value_name = "CAP", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     pub(crate) pos_weight: Option<f32>,
     /// Change pictures a little at random: colours, position, an erased rectangle.
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) augment: Option<bool>,
     /// Share of the train rows to learn from [default: 1].
     #[arg(long, value_name = "SHARE")]

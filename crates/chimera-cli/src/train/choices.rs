@@ -19,6 +19,7 @@ pub(super) struct Settled {
 
 pub(super) fn settled(arguments: &TrainArguments) -> anyhow::Result<Settled> {
     let file = arguments.config.as_deref().map(read).transpose()?.unwrap_or_default();
+    [&file, &arguments.choices].into_iter().try_for_each(check_numbers)?;
     let mut said = map(&file)?;
     said.extend(map(&arguments.choices)?);
     let preset: Option<Preset> = taken(&mut said, "preset")?;
@@ -32,6 +33,21 @@ pub(super) fn settled(arguments: &TrainArguments) -> anyhow::Result<Settled> {
     let leaf: LeafConfig = serde_json::from_value(Value::Object(all)).context("cannot use the configuration")?;
     leaf.check()?;
     Ok(Settled { leaf, device: device.unwrap_or_default() })
+}
+
+/// Refuses what JSON has no number for: it would look like nothing said.
+fn check_numbers(choices: &TrainChoices) -> anyhow::Result<()> {
+    let cap = choices.pos_weight.map(f64::from);
+    let numbers = [
+        ("rate", choices.rate),
+        ("weight-decay", choices.weight_decay),
+        ("train-frac", choices.train_frac),
+        ("pos-weight", cap),
+    ];
+    match numbers.into_iter().find_map(|(name, number)| Some((name, number.filter(|number| !number.is_finite())?))) {
+        Some((name, number)) => anyhow::bail!("expected a number for `{name}`, got `{number}`"),
+        None => Ok(()),
+    }
 }
 
 /// What a file says. Its paths start where it lies.
@@ -95,6 +111,7 @@ mod tests {
             error.contains("line 1: unknown field `epoch`") && error.ends_with("did you mean `epochs`?"),
             "{error}"
         );
+        assert_eq!(settle("--rate nan").err().unwrap().to_string(), "expected a number for `rate`, got `NaN`");
         assert!(settle("--epochs 0").err().unwrap().to_string().contains("expected `epochs` from 1"));
     }
 }

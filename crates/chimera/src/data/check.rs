@@ -40,6 +40,8 @@ pub enum FindingKind {
     NoMedia,
     /// A picture or video that cannot be decoded.
     UndecodableMedia,
+    /// A video of fewer frames than are taken of it.
+    ShortVideo,
     /// One picture or video in two splits, whatever it is called there.
     MediaInTwoSplits,
     /// One picture or video for two samples of one split.

@@ -213,6 +213,15 @@ impl LeafBank {
         self.heads.forward(z)
     }
 
+    /// Whether all weights and running statistics are numbers.
+    pub(super) fn is_finite(&self) -> bool {
+        let parts = [parameters::taken(&self.encoder), parameters::taken(&self.heads)];
+        parts
+            .iter()
+            .flat_map(std::collections::BTreeMap::values)
+            .all(|array| array.values.iter().all(|value| value.is_finite()))
+    }
+
     /// The content of `encoder.safetensors`. The same weights give the same bytes.
     ///
     /// # Errors

@@ -165,13 +165,6 @@ impl LeafConfig {
         if let Some(cap) = self.pos_weight.filter(|cap| !(*cap >= 1.0 && cap.is_finite())) {
             return refuse("pos-weight", "of at least 1", cap.to_string());
         }
-        if self.freeze && self.weights.is_none() && self.encoder != Some(EncoderChoice::Features) {
-            let hint = "a frozen network without pretrained weights sees nothing; give `--weights` too";
-            return Err(Error::input(
-                "expected `--weights` with `--freeze`, got none".to_owned(),
-                Some(hint.to_owned()),
-            ));
-        }
         Ok(())
     }
 
@@ -202,6 +195,11 @@ impl LeafConfig {
             );
             return Err(Error::input(message, Some(hint.to_owned())));
         }
+        if self.freeze && self.weights.is_none() {
+            let hint = "a frozen network without pretrained weights sees nothing; give `--weights` too";
+            let message = "expected `--weights` with `--freeze`, got none".to_owned();
+            return Err(Error::input(message, Some(hint.to_owned())));
+        }
         if network == Network::Cnn && self.weights.is_some() {
             let hint = "weights are for `--encoder resnet18` or `mobilenet_v2`";
             return Err(Error::input(
@@ -230,8 +228,9 @@ impl LeafConfig {
             let hint = "bring them in with `chimera import features`, or choose another `--encoder`";
             return Err(Error::input(message, Some(hint.to_owned())));
         };
-        if self.weights.is_some() {
-            return Err(Error::input("expected no `--weights` for given features, got some".to_owned(), None));
+        if self.weights.is_some() || self.freeze || self.augment {
+            let message = "given features have no network: `--weights`, `--freeze` and `--augment` do not go with them";
+            return Err(Error::input(message.to_owned(), None));
         }
         let config = EncoderConfig::Given { width, projection: self.projection.then_some(self.features) };
         config.check()?;
@@ -255,7 +254,6 @@ mod tests {
         assert_eq!(refused(&|config| config.train_frac = 1.5), "expected `train-frac` above 0, at most 1, got `1.5`");
         assert!(refused(&|config| config.pos_weight = Some(0.5)).contains("`pos-weight` of at least 1"));
         assert!(refused(&|config| config.weight_decay = -1.0).contains("`weight-decay` from 0 to 1"));
-        assert!(refused(&|config| config.freeze = true).contains("give `--weights` too"));
         LeafConfig::default().check().unwrap();
         LeafConfig::paper().check().unwrap();
     }

@@ -52,7 +52,7 @@ pub(super) fn look(
     let scores = ScoreTable::new(&logits, rows.len(), &table.concepts)?;
     let precisions =
         rank_columns(scores, &labels, Positive::Holds, threads, |_, ranking| Ok(ranking.metrics().average_precision))?;
-    let macro_ap = MacroMean::of(precisions.into_iter()).mean;
+    let macro_ap = MacroMean::of(precisions).mean;
     Ok(Some(HeldOut { rows: rows.len(), loss: sum / known as f64, macro_ap }))
 }
 

@@ -29,7 +29,7 @@ pub struct Samples<'a> {
 #[derive(Debug)]
 enum Content {
     Frames {
-        prepared: PreparedRows,
+        prepared: Box<PreparedRows>,
         /// Where each row of the dataset lies among the prepared ones.
         places: Vec<Option<usize>>,
     },
@@ -67,7 +67,7 @@ impl<'a> Samples<'a> {
                 let prepared = dataset.prepare(&rows, preparing, progress)?;
                 let mut places = vec![None; rows.len()];
                 prepared.rows.iter().enumerate().for_each(|(place, &row)| places[row] = Some(place));
-                Content::Frames { prepared, places }
+                Content::Frames { prepared: Box::new(prepared), places }
             }
             EncoderConfig::Given { .. } => {
                 let missing =

@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::media::prepared::Progress;
 use crate::metric::columns::ScoreTable;
 use crate::metric::leaf_table::LeafTable;
+use crate::parallel::in_pool;
 
 /// Where things lie and what may be used.
 #[derive(Clone, Debug)]
@@ -114,7 +115,9 @@ pub fn run(
 
     let began = Instant::now();
     let mut progress = |done, total| events(StageEvent::Encoding { done, total });
-    let encoded = EncodedRows::make(&trained.bank, &samples, &cache.join("encoded"), *threads, &mut progress)?;
+    let encoded = in_pool(*threads, || {
+        EncodedRows::make(&trained.bank, &samples, &cache.join("encoded"), *threads, &mut progress)
+    })?;
     let encoding = began.elapsed().as_secs_f64();
 
     let table = dataset.table();

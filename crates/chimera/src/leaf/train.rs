@@ -27,6 +27,7 @@ use crate::data::rows::FitRows;
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
 use crate::media::augment::{Augment, AugmentParams};
+use crate::parallel::in_pool;
 use crate::seed::stream;
 
 /// The mean loss of an epoch beyond which a run is given up: a bank that always says "even odds" has 0.69.
@@ -122,10 +123,7 @@ impl Training<'_> {
     /// # Errors
     /// No train rows or concepts, weights or a checkpoint that cannot be used, a loss that is no number, a full disk.
     pub fn run(&self, events: &mut (dyn FnMut(TrainEvent<'_>) + Send)) -> Result<Trained> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
-        let pool =
-            pool.map_err(|error| Error::input(format!("cannot start {} threads: {error}", self.threads), None))?;
-        pool.install(|| self.run_here(events))
+        in_pool(self.threads, || self.run_here(events))
     }
 
     fn run_here(&self, events: &mut (dyn FnMut(TrainEvent<'_>) + Send)) -> Result<Trained> {
@@ -136,13 +134,19 @@ impl Training<'_> {
         let resumed_after = run.resume(self, Checkpoint::read(self.checkpoint, &key)?)?;
         if let Some(epoch) = resumed_after {
             events(TrainEvent::Resumed { epoch });
+            // A kill may have come between the checkpoint and the log.
+            write_log(self.log, &run.epochs)?;
         }
         let learned = self.learned(&rows)?;
         let mut stopped = run.stopped(self.config.patience);
         while run.epochs.len() < self.config.epochs && stopped.is_none() {
             let began = Instant::now();
             let (loss, rate) = run.epoch(self, &learned, rows.numbers(), events)?;
-            let held_out = held_out::look(&run.bank.valid(), self.samples, held_out.numbers(), self.threads)?;
+            let bank = run.bank.valid();
+            if !bank.is_finite() {
+                return Err(run.diverged(self, run.epochs.len() + 1, "its weights are no numbers any more"));
+            }
+            let held_out = held_out::look(&bank, self.samples, held_out.numbers(), self.threads)?;
             let seconds = began.elapsed().as_secs_f64();
             let record = EpochRecord {
                 epoch: run.epochs.len() + 1,
@@ -186,7 +190,9 @@ impl Training<'_> {
     fn key(&self, rows: &FitRows, held_out: &FitRows) -> Result<String> {
         let dataset = self.samples.dataset();
         let mut hasher = blake3::Hasher::new_derive_key("chimera leaf training 1");
-        let config = serde_json::to_string(&(self.config, self.encoder));
+        // Weights are named by their content, wherever they lie.
+        let config = LeafConfig { weights: None, ..self.config.clone() };
+        let config = serde_json::to_string(&(config, self.encoder.description(), env!("CARGO_PKG_VERSION")));
         let config = config.map_err(|error| Error::input(format!("cannot name the configuration: {error}"), None))?;
         hasher.update(config.as_bytes());
         for rows in [rows, held_out] {

@@ -1,6 +1,7 @@
 //! Media that are missing, cannot be decoded, or occur twice.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Finding, FindingKind, Listed, MediaCheck, Severity};
@@ -9,6 +10,7 @@ use crate::data::manifest::Kind;
 use crate::error::{Error, Result};
 use crate::media::frames::FrameShape;
 use crate::media::prepared::{Digest, digest};
+use crate::media::reader::MediaReader;
 use crate::parallel::in_parallel;
 
 /// What is decoded of each medium: enough to meet every compressed byte of a picture and the middle of each eighth of a
@@ -20,6 +22,8 @@ enum Seen {
     Missing,
     Undecodable(String),
     Whole(Option<Digest>),
+    /// A video of so few frames that some are repeated.
+    Short(Digest, u64),
 }
 
 pub(super) fn check(dataset: &Dataset, media: MediaCheck<'_>) -> Result<Vec<Finding>> {
@@ -47,11 +51,15 @@ pub(super) fn check(dataset: &Dataset, media: MediaCheck<'_>) -> Result<Vec<Find
         return Ok(findings);
     }
     let seen = look(dataset, &rows, media)?;
-    let (mut missing, mut broken) = (Vec::new(), Vec::new());
+    let (mut missing, mut broken, mut short) = (Vec::new(), Vec::new(), Vec::new());
     for (&row, seen) in rows.iter().zip(&seen) {
         match seen {
             Seen::Missing => missing.push(listed(dataset, row, None)),
             Seen::Undecodable(reason) => broken.push(listed(dataset, row, Some(reason.clone()))),
+            Seen::Short(_, count) => {
+                let reason = format!("{count} of the {} frames that are taken", frames_of(dataset));
+                short.push(listed(dataset, row, Some(reason)));
+            }
             Seen::Whole(_) => {}
         }
     }
@@ -71,6 +79,8 @@ pub(super) fn check(dataset: &Dataset, media: MediaCheck<'_>) -> Result<Vec<Find
     ];
     findings
         .extend(errors.into_iter().filter_map(|(kind, words, all)| Finding::about(kind, Severity::Error, words, all)));
+    let words = ["video is short: frames are repeated", "videos are short: frames are repeated"];
+    findings.extend(Finding::about(FindingKind::ShortVideo, Severity::Warning, words, short));
     let words = ["sample has the medium of another", "samples have the medium of another"];
     findings.extend(Finding::about(FindingKind::MediaTwice, Severity::Warning, words, twice));
     Ok(findings)
@@ -94,7 +104,7 @@ fn copies(dataset: &Dataset, first: &BTreeMap<&str, usize>, seen: &[Seen]) -> Ve
     for row in 0..dataset.table().ids.len() {
         let Some(name) = dataset.media_name(row) else { continue };
         let known = match first.get(name).map(|&place| &seen[place]) {
-            Some(Seen::Whole(Some(digest))) => (Some(*digest), ""),
+            Some(Seen::Whole(Some(digest)) | Seen::Short(digest, _)) => (Some(*digest), ""),
             _ => (None, name),
         };
         let before = *owner.entry(known).or_insert(row);
@@ -105,6 +115,14 @@ fn copies(dataset: &Dataset, first: &BTreeMap<&str, usize>, seen: &[Seen]) -> Ve
     copies
 }
 
+/// Frames that are taken of each medium: as the dataset says, else as training does by default.
+fn frames_of(dataset: &Dataset) -> usize {
+    match dataset.manifest().kind_of_media() {
+        Some(Kind::Video) => dataset.manifest().frames.map_or(SHAPE.0, |frames| frames as usize),
+        _ => 1,
+    }
+}
+
 /// Looks at the media of these rows.
 fn look(dataset: &Dataset, rows: &[usize], media: MediaCheck<'_>) -> Result<Vec<Seen>> {
     let path_of = |row: usize| dataset.media_path(row).filter(|path| path.exists());
@@ -112,22 +130,30 @@ fn look(dataset: &Dataset, rows: &[usize], media: MediaCheck<'_>) -> Result<Vec<
         return Ok(rows.iter().map(|&row| path_of(row).map_or(Seen::Missing, |_| Seen::Whole(None))).collect());
     };
     let reader = dataset.media_reader()?;
-    let frames = if dataset.manifest().kind_of_media() == Some(Kind::Video) { SHAPE.0 } else { 1 };
-    let shape = FrameShape::new(frames, SHAPE.1, SHAPE.1)?;
+    let frames = frames_of(dataset);
+    let shape = FrameShape::new(frames.min(SHAPE.0), SHAPE.1, SHAPE.1)?;
     let done = AtomicUsize::new(0);
     in_parallel(threads, rows.len(), |number| {
         let seen = match path_of(rows[number]) {
             None => Seen::Missing,
-            Some(path) => {
-                let mut out = vec![0; shape.bytes()];
-                match reader.read(&path, shape, &mut out).and_then(|()| digest(&path)) {
-                    Ok(digest) => Seen::Whole(Some(digest)),
-                    Err(error @ Error::Program { .. }) => return Err(error),
-                    Err(error) => Seen::Undecodable(error.reason()),
-                }
-            }
+            Some(path) => match read(&reader, &path, shape) {
+                Ok((digest, count)) if count < frames as u64 => Seen::Short(digest, count),
+                Ok((digest, _)) => Seen::Whole(Some(digest)),
+                Err(error @ Error::Program { .. }) => return Err(error),
+                Err(error) => Seen::Undecodable(error.reason()),
+            },
         };
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, rows.len());
         Ok(seen)
     })
+}
+
+/// Decodes a medium; its content and its number of frames.
+fn read(reader: &MediaReader, path: &Path, shape: FrameShape) -> Result<(Digest, u64)> {
+    reader.read(path, shape, &mut vec![0; shape.bytes()])?;
+    let count = match reader {
+        MediaReader::Videos(reader) => reader.count(path)?,
+        MediaReader::Pictures(_) => 1,
+    };
+    Ok((digest(path)?, count))
 }
