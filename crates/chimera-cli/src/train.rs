@@ -12,7 +12,7 @@ use chimera::data::dataset::Dataset;
 use chimera::leaf::calibrate::{Method, Quality};
 use chimera::leaf::stage::{self, LeafStage, MeasuredOn, Workplace};
 use chimera::leaf::train::{EpochRecord, StopReason};
-use chimera::metric::leaf_table::{LeafMeans, LeafRow};
+use chimera::metric::leaf_table::{LeafMeans, LeafRow, LeafTable};
 use chimera::model::{self, ModelManifest};
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
         strict: arguments.strict,
     };
     let shown = events::Shown::new(console);
-    let stage = stage::run(&dataset, &choices.leaf, &workplace, &|event| shown.show(event))?;
+    let stage = stage::run(&dataset, &choices.leaf, &workplace, &|event| shown.show(&event))?;
     drop(shown);
     let manifest = model::write(&arguments.out, &dataset, &choices.leaf, &stage)?;
     if arguments.json {
@@ -116,7 +116,7 @@ impl<'a> Summary<'a> {
             epochs: &stage.trained.epochs,
             measured_on: manifest.measured_on,
             leaves: table.map_or(&[], |table| &table.rows),
-            means: table.map(|table| table.means()),
+            means: table.map(LeafTable::means),
             temperature: stage.calibration.temperature().value,
             calibration: &stage.quality,
             left_out: stage.left_out.len(),

@@ -24,8 +24,8 @@ impl<'a> Shown<'a> {
         Self { console, bar: Mutex::new(None) }
     }
 
-    pub(super) fn show(&self, event: StageEvent<'_>) {
-        match event {
+    pub(super) fn show(&self, event: &StageEvent<'_>) {
+        match *event {
             StageEvent::Preparing(Progress::Reading { done, total }) => self.at("reading media", done, total, None),
             StageEvent::Preparing(Progress::Preparing { done, total }) => self.at("decoding media", done, total, None),
             StageEvent::Preparing(Progress::Waiting) => {

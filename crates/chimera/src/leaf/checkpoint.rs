@@ -131,7 +131,7 @@ mod tests {
         let bytes = fs::read(&path).unwrap();
         for (cut, flip) in [(bytes.len() - 1, None), (10, None), (0, None), (bytes.len(), Some(bytes.len() / 2))] {
             let mut broken = bytes[..cut].to_vec();
-            flip.map(|at: usize| broken[at] ^= 1);
+            flip.into_iter().for_each(|at: usize| broken[at] ^= 1);
             fs::write(&path, broken).unwrap();
             assert!(Checkpoint::read(&path, "k").unwrap_err().to_string().contains("it is damaged"));
         }

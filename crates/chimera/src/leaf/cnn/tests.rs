@@ -71,7 +71,7 @@ fn an_image_has_the_same_features_alone_and_in_a_batch() {
         let z = |images: Tensor<4>| -> Vec<f32> {
             bank.forward(Batch::Frames(images)).unwrap().z.into_data().iter::<f32>().collect()
         };
-        let (together, alone) = (z(batch.clone()), z(batch.slice([4..5])));
+        let (together, alone) = (z(batch.clone()), z(batch.narrow(0, 4, 1)));
         let pairs = together[4 * 256..5 * 256].iter().zip(&alone);
         let worst = pairs.map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
         let scale = alone.iter().copied().fold(1.0, f32::max);
