@@ -265,10 +265,10 @@ fn what_is_written_is_read_again_to_the_bit_and_nothing_else_is_believed() {
     assert_eq!(read.line(Method::Temperature, 0), (0.5, 0.0));
     let wrong = [
         (whole("0.0", line), "expected a temperature from 0.05 to 20, got 0"),
-        (whole("1e40", line), "expected a temperature from 0.05 to 20, got inf"),
+        (whole("1e40", line), "number out of range"),
         (whole("null", line), "invalid type: null, expected f32"),
         (whole("1.0", &format!("{line},{line}")), "expected every concept once, got `a` again"),
-        (whole("1.0", &line.replace("1.5", "1e39")), "expected a finite line for `a`, got inf and -0.5"),
+        (whole("1.0", &line.replace("1.5", "1e39")), "number out of range"),
         (whole("1.0", &line.replace("slope", "tilt")), "unknown field `tilt`"),
         (whole("1.0", line).replace("\"platt\"", "\"plats\""), "unknown field `plats`"),
     ];
