@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use chimera::data::dataset::Dataset;
 use chimera::leaf::calibrate::{Method, Quality};
+use chimera::leaf::encoder::{EncoderConfig, Network};
 use chimera::leaf::stage::{self, LeafStage, MeasuredOn, Workplace};
 use chimera::leaf::train::{EpochRecord, StopReason};
 use chimera::metric::leaf_table::{LeafMeans, LeafRow, LeafTable};
@@ -24,9 +25,17 @@ use crate::table::{Align, Table};
 pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let choices = choices::settled(arguments)?;
     let dataset = Dataset::open(&arguments.dataset)?;
-    choices.leaf.encoder_for(&dataset)?;
+    let encoder = choices.leaf.encoder_for(&dataset)?;
+    choices.check_use(&encoder)?;
+    if let EncoderConfig::Frames { network: network @ (Network::Resnet18 | Network::MobilenetV2), .. } = encoder
+        && choices.leaf.weights.is_none()
+    {
+        console.say(format_args!("no `--weights` were given: {} learns from nothing", network.as_str()));
+    }
     let cache = arguments.cache.clone().map_or_else(default_cache, Ok)?;
-    make_folder(&arguments.out, arguments.restart)?;
+    fs::create_dir_all(&arguments.out).with_context(|| unusable(&arguments.out))?;
+    let _claimed = model::claim(&arguments.out)?;
+    clear_folder(&arguments.out, arguments.restart)?;
     let workplace = Workplace {
         cache: &cache,
         checkpoint: &arguments.out.join(model::CHECKPOINT),
@@ -58,11 +67,14 @@ fn default_cache() -> anyhow::Result<PathBuf> {
     Ok(folder.context("cannot find the user's cache folder\nhint: say where with `--cache DIR`")?.join("chimera"))
 }
 
+fn unusable(out: &Path) -> String {
+    format!("cannot use the folder `{}`", out.display())
+}
+
 /// Makes the model folder ready: new, empty, or with what a run that was stopped has left. Nothing is removed before it is
 /// known that all of it is ours.
-fn make_folder(out: &Path, restart: bool) -> anyhow::Result<()> {
-    let unusable = || format!("cannot use the folder `{}`", out.display());
-    fs::create_dir_all(out).with_context(unusable)?;
+fn clear_folder(out: &Path, restart: bool) -> anyhow::Result<()> {
+    let unusable = || unusable(out);
     let mut left = Vec::new();
     for entry in fs::read_dir(out).with_context(unusable)? {
         let name = entry.with_context(unusable)?.file_name().to_string_lossy().into_owned();

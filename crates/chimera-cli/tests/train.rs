@@ -121,6 +121,8 @@ fn what_cannot_be_trained_is_said() {
         ("train ds --out model --encoder features", "expected features in `ds`"),
         ("train ds --out model --size 8", "expected a size of pictures from 16"),
         ("train ds --out model --freeze", "give `--weights` too"),
+        ("train ds --out model --frames 4", "`--frames` means nothing for pictures"),
+        ("train --augment --freeze ds --out model --projection true", "give `--weights` too"),
         ("train ds --out full --cache cache", "expected an empty or new folder"),
     ] {
         let ran = sandbox.run(words);
@@ -129,6 +131,14 @@ fn what_cannot_be_trained_is_said() {
         assert!(!ran.err.contains("panicked"), "{words}: {}", ran.err);
     }
     assert!(!sandbox.files().contains(&"model".to_owned()), "nothing is made before it is known that it can be");
+    sandbox.write("held/.chimera-x.tmp", "left by a kill");
+    let held = std::fs::File::open(sandbox.path("held")).unwrap();
+    held.lock().unwrap();
+    let ran = sandbox.run("train ds --out held --cache cache --epochs 1");
+    assert!(ran.code == 2 && ran.err.contains("another process is training into `held`"), "{}", ran.err);
+    drop(held);
+    assert_eq!(sandbox.run("train ds --out held --cache cache --epochs 1").code, 0);
+    assert!(!sandbox.path("held/.chimera-x.tmp").exists());
     let ran = sandbox.run("train ds --out model --cache cache --encoder resnet18 --size 32 --weights weights.pth");
     assert!(ran.code == 2 && ran.err.contains("weights.pth"), "{}", ran.err);
 }

@@ -5,7 +5,7 @@
 //! probabilities, `leaves.csv` says how well each concept is recognised and `train.jsonl` how it was learned.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
 use burn::tensor::Device;
@@ -91,6 +91,22 @@ pub struct Model {
     pub bank: LeafBank,
     /// What makes logits probabilities.
     pub calibration: Calibration,
+}
+
+/// Claims a folder for one run, as long as the result lives. Where folders cannot be locked, there is nothing to hold.
+///
+/// # Errors
+/// [`Error::Input`] where another process has claimed it.
+pub fn claim(folder: &Path) -> Result<Option<File>> {
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => {
+            let message = format!("another process is training into `{}`", folder.display());
+            Err(Error::input(message, Some("wait for it, or give another folder to `--out`".to_owned())))
+        }
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
 }
 
 /// A file of the model, by its parts.

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use chimera::leaf::config::LeafConfig;
 use chimera::leaf::device::DeviceChoice;
+use chimera::leaf::encoder::EncoderConfig;
 use chimera::toml_file;
 use serde_json::{Map, Value};
 
@@ -15,6 +16,26 @@ use crate::args::{Preset, TrainArguments, TrainChoices};
 pub(super) struct Settled {
     pub(super) leaf: LeafConfig,
     pub(super) device: DeviceChoice,
+    /// The options that were typed or stand in the file.
+    said: Vec<String>,
+}
+
+impl Settled {
+    /// Refuses options that the encoder has no use for: whoever gives one expects it to matter.
+    pub(super) fn check_use(&self, encoder: &EncoderConfig) -> anyhow::Result<()> {
+        let (what, useless): (&str, &[&str]) = match *encoder {
+            EncoderConfig::Frames { frames: 1, .. } => ("pictures", &["projection", "frames", "pooling"]),
+            EncoderConfig::Frames { .. } => ("videos", &["projection"]),
+            EncoderConfig::Given { projection: Some(_), .. } => ("given features", &["frames", "pooling", "size"]),
+            EncoderConfig::Given { projection: None, .. } => {
+                ("features that are z as they are", &["frames", "pooling", "size", "features"])
+            }
+        };
+        match self.said.iter().find(|name| useless.contains(&name.as_str())) {
+            Some(name) => anyhow::bail!("`--{name}` means nothing for {what}\nhint: leave it out"),
+            None => Ok(()),
+        }
+    }
 }
 
 pub(super) fn settled(arguments: &TrainArguments) -> anyhow::Result<Settled> {
@@ -29,10 +50,11 @@ pub(super) fn settled(arguments: &TrainArguments) -> anyhow::Result<Settled> {
         None => LeafConfig::default(),
     };
     let Value::Object(mut all) = serde_json::to_value(start)? else { anyhow::bail!("a configuration has no names") };
+    let names = said.keys().cloned().collect();
     all.extend(said);
     let leaf: LeafConfig = serde_json::from_value(Value::Object(all)).context("cannot use the configuration")?;
     leaf.check()?;
-    Ok(Settled { leaf, device: device.unwrap_or_default() })
+    Ok(Settled { leaf, device: device.unwrap_or_default(), said: names })
 }
 
 /// Refuses what JSON has no number for: it would look like nothing said.
