@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::encoder::{DEFAULT_FEATURES, EncoderConfig, Network};
-use super::loss::DEFAULT_WEIGHT_CAP;
 use super::pool::Pooling;
 use crate::data::assign::DEFAULT_SEED;
 use crate::data::dataset::Dataset;
@@ -130,12 +129,6 @@ impl LeafConfig {
     #[must_use]
     pub fn paper() -> Self {
         Self { encoder: Some(EncoderChoice::Resnet18), pooling: Pooling::Mean, ..Self::default() }
-    }
-
-    /// The cap of positive weights that is used where nobody names one.
-    #[must_use]
-    pub fn default_weight_cap() -> f32 {
-        DEFAULT_WEIGHT_CAP
     }
 
     /// Checks every number.

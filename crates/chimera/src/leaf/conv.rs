@@ -1,7 +1,7 @@
 //! Convolution over batches of images: burn's tensors and gradients outside, our own loop on the CPU inside.
 //!
-//! [`conv2d`] is the door. On the CPU (burn's `flex`) it runs as an operation of our own, because burn's trains at
-//! less than half of PyTorch's speed there; on any other device it is burn's own convolution. Bias, ReLU and pooling
+//! [`conv2d`] is the door. On the CPU (burn's `flex`) it runs as an operation of our own, because burn's is
+//! much slower there; on any other device it is burn's own convolution. Bias, ReLU and pooling
 //! are part of the operation: apart, each would read and write every activation once more.
 
 mod backward;
