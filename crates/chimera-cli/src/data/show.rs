@@ -58,7 +58,8 @@ fn write_text(summary: &Summary, top: usize, out: &mut dyn Write) -> io::Result<
     write_concepts(summary, top, out)?;
     write_pairs(summary, out)?;
     let prints = &summary.fingerprints;
-    writeln!(out, "\nrows {}\nlabels {}\nmedia {}", prints.rows, prints.labels, prints.media)
+    writeln!(out, "\nrows {}\nlabels {}\nmedia {}", prints.rows, prints.labels, prints.media)?;
+    prints.features.as_ref().map_or(Ok(()), |features| writeln!(out, "features {features}"))
 }
 
 fn write_concepts(summary: &Summary, top: usize, out: &mut dyn Write) -> io::Result<()> {
