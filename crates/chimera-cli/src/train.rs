@@ -12,7 +12,7 @@ use chimera::data::dataset::Dataset;
 use chimera::leaf::calibrate::{Method, Quality};
 use chimera::leaf::encoder::{EncoderConfig, Network};
 use chimera::leaf::stage::{self, LeafStage, MeasuredOn, Workplace};
-use chimera::leaf::train::{EpochRecord, StopReason};
+use chimera::leaf::train::{EpochRecord, Start, StopReason};
 use chimera::metric::leaf_table::{LeafMeans, LeafRow, LeafTable};
 use chimera::model::{self, ModelManifest};
 use serde::Serialize;
@@ -25,7 +25,7 @@ use crate::table::{Align, Table};
 pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let choices = choices::settled(arguments)?;
     let dataset = Dataset::open(&arguments.dataset)?;
-    let encoder = choices.leaf.encoder_for(&dataset)?;
+    let encoder = choices.encoder_for(&dataset)?;
     choices.check_use(&encoder)?;
     if let EncoderConfig::Frames { network: network @ (Network::Resnet18 | Network::MobilenetV2), .. } = encoder
         && choices.leaf.weights.is_none()
@@ -35,9 +35,11 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
     let cache = arguments.cache.clone().map_or_else(default_cache, Ok)?;
     fs::create_dir_all(&arguments.out).with_context(|| unusable(&arguments.out))?;
     let _claimed = model::claim(&arguments.out)?;
-    clear_folder(&arguments.out, arguments.restart)?;
+    let earlier = files_of_earlier_runs(&arguments.out, arguments.restart)?;
+    let clear = || earlier.iter().try_for_each(|path| removed(path));
     let workplace = Workplace {
         cache: &cache,
+        start: if arguments.restart { Start::Anew(&clear) } else { Start::GoOn },
         checkpoint: &arguments.out.join(model::CHECKPOINT),
         log: &arguments.out.join(model::LOG),
         device: choices.device.open(),
@@ -71,35 +73,38 @@ fn unusable(out: &Path) -> String {
     format!("cannot use the folder `{}`", out.display())
 }
 
-/// Makes the model folder ready: new, empty, or with what a run that was stopped has left. Nothing is removed before it is
-/// known that all of it is ours.
-fn clear_folder(out: &Path, restart: bool) -> anyhow::Result<()> {
-    let unusable = || unusable(out);
-    let mut left = Vec::new();
-    for entry in fs::read_dir(out).with_context(unusable)? {
-        let name = entry.with_context(unusable)?.file_name().to_string_lossy().into_owned();
-        // A kill in the middle of a write leaves its temporary file.
-        let unfinished = name.starts_with(".chimera-") && name.ends_with(".tmp");
-        if !unfinished && !model::FILES.contains(&name.as_str()) {
+/// What earlier runs left in a model folder, the manifest first: without it, the rest is no model. Temporary files of a write
+/// that was killed are removed at once, once it is known that everything there is ours.
+fn files_of_earlier_runs(out: &Path, restart: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let (mut files, mut unfinished) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(out).with_context(|| unusable(out))? {
+        let path = entry.with_context(|| unusable(out))?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if name.starts_with(".chimera-") && name.ends_with(".tmp") {
+            unfinished.push(path);
+        } else if model::FILES.contains(&name.as_str()) {
+            files.push(path);
+        } else {
             bail!(
                 "expected an empty or new folder, got `{}` with `{name}`\nhint: give another folder to `--out`",
                 out.display()
             );
         }
-        left.push((unfinished, name));
     }
-    if !restart && left.iter().any(|(_, name)| name == model::MANIFEST) {
+    let is_manifest = |path: &Path| path.ends_with(model::MANIFEST);
+    if !restart && files.iter().any(|path| is_manifest(path)) {
         bail!(
             "`{}` holds a model\nhint: give another folder to `--out`, or `--restart` to train it anew",
             out.display()
         );
     }
-    // The manifest first: without it, what is left is no model.
-    left.sort_by_key(|(_, name)| name != model::MANIFEST);
-    for (_, name) in left.iter().filter(|(unfinished, _)| restart || *unfinished) {
-        fs::remove_file(out.join(name)).with_context(unusable)?;
-    }
-    Ok(())
+    unfinished.iter().try_for_each(|path| removed(path))?;
+    files.sort_by_key(|path| !is_manifest(path));
+    Ok(files)
+}
+
+fn removed(path: &Path) -> chimera::error::Result<()> {
+    fs::remove_file(path).map_err(|cause| chimera::error::Error::Write { path: path.to_owned(), cause })
 }
 
 /// What `--json` prints.

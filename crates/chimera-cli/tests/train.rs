@@ -4,11 +4,16 @@
 
 mod support;
 
+use std::io::Read;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use chimera::leaf::device::DeviceChoice;
 use chimera::media::picture::{Picture, Size};
 use chimera::media::png::write_png;
+use chimera::model::Model;
+use serde_json::json;
 use support::Sandbox;
 
 /// Pictures that are dark or bright, each with a stripe at one side, as a dataset folder `ds`.
@@ -79,6 +84,10 @@ fn a_dataset_becomes_a_model() {
     let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(json["leaves"][0]["concept"], "bright");
     assert_eq!(json["measured_on"], "test");
+    // What was left to the dataset is settled in the manifest.
+    let manifest: serde_json::Value = serde_json::from_str(&sandbox.read("model/manifest.json")).unwrap();
+    let config = &manifest["config"];
+    assert_eq!([&config["encoder"], &config["size"], &config["frames"]], [&json!("cnn"), &json!(16), &json!(1)]);
 }
 
 /// A killed run goes on after its last epoch and ends with the bytes of a run that was never killed.
@@ -102,6 +111,108 @@ fn a_killed_run_goes_on() {
         let bytes = |folder: &str| std::fs::read(sandbox.path(&format!("{folder}/{name}"))).unwrap();
         assert!(bytes("whole") == bytes("killed"), "{name}");
     }
+    // Seconds are those of both parts.
+    let number = |text: &str, name: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()[name].clone();
+    let epochs = sandbox.read("killed/train.jsonl");
+    let epochs: f64 = epochs.lines().map(|line| number(line, "seconds").as_f64().unwrap()).sum();
+    let all = number(&sandbox.read("killed/manifest.json"), "seconds")[1].as_f64().unwrap();
+    assert!((epochs..epochs + 0.5).contains(&all), "{all} for {epochs}");
+}
+
+/// `--restart` takes nothing away before it is known that the new model can be trained.
+#[test]
+fn an_old_model_stays_until_the_new_one_begins() {
+    let sandbox = sandbox(40);
+    let words = |more: &str| format!("train ds --out model --cache cache --threads 2 --epochs 1 {more}");
+    assert_eq!(sandbox.run(&words("")).code, 0);
+    let opens = || Model::open(&sandbox.path("model"), &DeviceChoice::Cpu.open());
+    let old = opens().unwrap().manifest.encoder;
+    sandbox.write("weights.pth", "x");
+    for (more, expected) in [
+        ("--restart --encoder resnet18 --size 32 --weights weights.pth", "cannot use the weights in `weights.pth`"),
+        ("--restart --encoder resnet18 --size 32 --weights none.pth", "cannot read `none.pth`"),
+        ("--restart --encoder resnet18 --size 32 --batch 1", "expected `batch` of at least 2"),
+        ("--restart --rate 7", "expected `rate` above 0"),
+        ("--restart --encoder features", "expected features in `ds`"),
+    ] {
+        let ran = sandbox.run(&words(more));
+        assert!(ran.code == 2 && ran.err.contains(expected), "{more}: {}", ran.err);
+        assert_eq!(opens().unwrap().manifest.encoder, old, "{more}");
+    }
+    let ran = sandbox.run(&words("--restart --seed 5"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_ne!(opens().unwrap().manifest.encoder, old);
+}
+
+/// Files of a cache, by the name of its folder.
+fn cached(sandbox: &Sandbox, cache: &str, ending: &str) -> Vec<PathBuf> {
+    let folders = std::fs::read_dir(sandbox.path("cache").join(cache)).unwrap();
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
+    let paths = files.map(|file| file.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|found| found == ending)).collect()
+}
+
+/// Damage in the caches is mended and said, and so is that somebody else is at it.
+#[test]
+fn damaged_and_busy_caches_are_said() {
+    let sandbox = sandbox(40);
+    let words = |out: &str| format!("train ds --out {out} --cache cache --threads 2 --epochs 1");
+    assert_eq!(sandbox.run(&words("first")).code, 0);
+    for (cache, ending) in [("frames", "frames"), ("encoded", "encoded")] {
+        cached(&sandbox, cache, ending).iter().for_each(|path| std::fs::write(path, "x").unwrap());
+    }
+    let count = cached(&sandbox, "frames", "frames").len();
+    let ran = sandbox.run(&words("second"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let frames =
+        format!("{count} damaged files of decoded frames in the cache, made anew; what was there is kept as\n  ");
+    assert!(count > 1 && ran.err.contains(&frames), "{}", ran.err);
+    assert!(ran.err.contains("\n1 damaged file of encoded samples in the cache"), "{}", ran.err);
+    for line in ran.err.lines().filter(|line| line.ends_with(".damaged")) {
+        assert!(sandbox.path(line.trim()).exists(), "{line}");
+    }
+    assert_eq!(cached(&sandbox, "encoded", "damaged").len(), 1);
+    assert!(sandbox.read("first/leaves.csv") == sandbox.read("second/leaves.csv"));
+
+    cached(&sandbox, "encoded", "encoded").iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    let [folder] = cached(&sandbox, "encoded", "damaged").try_into().unwrap();
+    let lock = std::fs::File::open(folder.with_file_name("lock")).unwrap();
+    lock.lock().unwrap();
+    let mut child = sandbox.command(&words("third")).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut said, mut stderr) = (Vec::new(), child.stderr.take().unwrap());
+    while !String::from_utf8_lossy(&said).contains("another process encodes the same samples; waiting for it") {
+        let mut byte = [0];
+        assert_eq!(stderr.read(&mut byte).unwrap(), 1, "{}", String::from_utf8_lossy(&said));
+        said.push(byte[0]);
+    }
+    lock.unlock().unwrap();
+    stderr.read_to_end(&mut said).unwrap();
+    assert!(child.wait().unwrap().success(), "{}", String::from_utf8_lossy(&said));
+}
+
+/// The preset chooses an encoder; who has features alone is told so, and of the option that was typed.
+#[test]
+fn the_papers_preset_needs_pictures() {
+    let sandbox = Sandbox::new();
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 2), }\n";
+    let numbers: Vec<u8> = (0..16_u8).flat_map(|number| f32::from(number).to_le_bytes()).collect();
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    sandbox.write("z.npy", [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &numbers].concat());
+    let rows: String = (0..8).map(|row| format!("s{row},{}\n", row % 2)).collect();
+    sandbox.write("t.csv", format!("id,odd\n{rows}"));
+    let ran = sandbox.run("import features t.csv --features z.npy --out ds");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = sandbox.run("train ds --out model --cache cache --preset paper");
+    assert!(ran.code == 2 && ran.err.contains("`--preset paper` chooses the encoder resnet18"), "{}", ran.err);
+    assert!(ran.err.contains("hint: leave out `--preset`, or give `--encoder features` beside it"), "{}", ran.err);
+    let ran = sandbox.run("train ds --out model --cache cache --preset paper --encoder resnet18");
+    assert!(ran.code == 2 && ran.err.contains("leave out `--encoder`"), "{}", ran.err);
+    let ran = sandbox.run("train ds --out model --cache cache --preset paper --encoder features --epochs 1");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // `data show` names features as its JSON does.
+    let json: serde_json::Value = serde_json::from_str(&sandbox.run("data show ds --json").out).unwrap();
+    let print = json["fingerprints"]["features"].as_str().unwrap();
+    assert!(sandbox.run("data show ds").out.ends_with(&format!("\nfeatures {print}\n")));
 }
 
 #[test]

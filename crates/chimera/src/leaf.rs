@@ -28,4 +28,5 @@ mod resnet;
 pub mod samples;
 pub mod stage;
 pub mod train;
+pub mod vectors;
 pub mod weights;

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::file::write_atomic;
 use crate::leaf::bank::{Fingerprint, LeafBank, LeafBankConfig, Stored};
 use crate::leaf::calibrate::Calibration;
-use crate::leaf::config::LeafConfig;
+use crate::leaf::config::{EncoderChoice, LeafConfig};
 use crate::leaf::encoder::EncoderConfig;
 use crate::leaf::stage::{LeafStage, MeasuredOn};
 use crate::leaf::train::StopReason;
@@ -47,7 +47,7 @@ pub struct ModelManifest {
     pub schema: u32,
     /// The version of chimera that made it.
     pub chimera: String,
-    /// Every choice. Paths of weights are names alone: their content is in the encoder.
+    /// Every choice, with what was left to the dataset settled. Paths of weights are names alone: their content is in the encoder.
     pub config: LeafConfig,
     /// What the leaf bank is.
     pub bank: LeafBankConfig,
@@ -65,7 +65,7 @@ pub struct ModelManifest {
     pub measured_on: Option<MeasuredOn>,
     /// Blake3 of each file.
     pub files: BTreeMap<String, String>,
-    /// Seconds to prepare media, to train and to encode.
+    /// Seconds to prepare media, to train (over all parts of a run that was stopped) and to encode.
     pub seconds: [f64; 3],
 }
 
@@ -185,8 +185,9 @@ pub fn write(folder: &Path, dataset: &Dataset, config: &LeafConfig, stage: &Leaf
         }
     }
     let mut config = config.clone();
-    if let EncoderConfig::Frames { size, .. } = bank.config().encoder {
-        config.size = Some(size);
+    config.encoder = Some(EncoderChoice::of(&bank.config().encoder));
+    if let EncoderConfig::Frames { size, frames, .. } = bank.config().encoder {
+        (config.size, config.frames) = (Some(size), frames);
     }
     config.weights = config.weights.and_then(|path| path.file_name().map(Into::into));
     let prints = dataset.fingerprints()?;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
+use chimera::data::dataset::Dataset;
 use chimera::leaf::config::LeafConfig;
 use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::encoder::EncoderConfig;
@@ -18,9 +19,25 @@ pub(super) struct Settled {
     pub(super) device: DeviceChoice,
     /// The options that were typed or stand in the file.
     said: Vec<String>,
+    preset: Option<Preset>,
 }
 
 impl Settled {
+    /// The encoder for a dataset.
+    pub(super) fn encoder_for(&self, dataset: &Dataset) -> anyhow::Result<EncoderConfig> {
+        let by_preset = self.preset.filter(|_| !self.said.iter().any(|name| name == "encoder"));
+        if let (Some(Preset::Paper), None, Some(_)) =
+            (by_preset, &dataset.manifest().media_root, dataset.feature_width()?)
+        {
+            anyhow::bail!(
+                "`--preset paper` chooses the encoder resnet18, which looks at pictures and videos, but `{}` has features \
+                 alone\nhint: leave out `--preset`, or give `--encoder features` beside it",
+                dataset.folder().display()
+            );
+        }
+        Ok(self.leaf.encoder_for(dataset)?)
+    }
+
     /// Refuses options that the encoder has no use for: whoever gives one expects it to matter.
     pub(super) fn check_use(&self, encoder: &EncoderConfig) -> anyhow::Result<()> {
         let (what, useless): (&str, &[&str]) = match *encoder {
@@ -54,7 +71,7 @@ pub(super) fn settled(arguments: &TrainArguments) -> anyhow::Result<Settled> {
     all.extend(said);
     let leaf: LeafConfig = serde_json::from_value(Value::Object(all)).context("cannot use the configuration")?;
     leaf.check()?;
-    Ok(Settled { leaf, device: device.unwrap_or_default(), said: names })
+    Ok(Settled { leaf, device: device.unwrap_or_default(), said: names, preset })
 }
 
 /// Refuses what JSON has no number for: it would look like nothing said.

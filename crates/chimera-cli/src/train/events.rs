@@ -1,9 +1,11 @@
 //! What is seen while a model is trained: bars on a terminal, a line an epoch everywhere.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use chimera::data::media::LeftOut;
-use chimera::leaf::stage::StageEvent;
+use chimera::leaf::encode;
+use chimera::leaf::stage::{Cached, StageEvent};
 use chimera::leaf::train::{EpochRecord, TrainEvent};
 use chimera::media::prepared::Progress;
 
@@ -39,7 +41,18 @@ impl<'a> Shown<'a> {
                 self.at("training", step, steps, Some(format!("loss {loss:.4}")));
             }
             StageEvent::Training(TrainEvent::Epoch(record)) => self.epoch(record),
-            StageEvent::Encoding { done, total } => self.at("encoding", done, total, None),
+            StageEvent::Training(TrainEvent::Vectors(progress)) => self.encoding("frozen network", progress),
+            StageEvent::Encoding(progress) => self.encoding("encoding", progress),
+            StageEvent::SetAside { content, files } => self.set_aside(content, files),
+        }
+    }
+
+    fn encoding(&self, what: &'static str, progress: encode::Progress) {
+        match progress {
+            encode::Progress::Waiting => {
+                self.say(format_args!("another process encodes the same samples; waiting for it"));
+            }
+            encode::Progress::Encoding { done, total } => self.at(what, done, total, None),
         }
     }
 
@@ -69,6 +82,22 @@ impl<'a> Shown<'a> {
         let (epoch, loss, seconds) = (record.epoch, record.loss, record.seconds);
         let rate = record.samples_per_second;
         self.say(format_args!("epoch {epoch}: loss {loss:.4}{held_out} ({seconds:.1} s, {rate:.0} samples/s)"));
+    }
+
+    fn set_aside(&self, content: Cached, files: &[PathBuf]) {
+        let what = match content {
+            Cached::Frames => "decoded frames",
+            Cached::Vectors => "vectors of the frozen network",
+            Cached::Encoded => "encoded samples",
+        };
+        let count = counted(files.len(), "damaged file");
+        self.say(format_args!("{count} of {what} in the cache, made anew; what was there is kept as"));
+        for path in files.iter().take(LISTED) {
+            self.say(format_args!("  {}", path.display()));
+        }
+        if files.len() > LISTED {
+            self.say(format_args!("  and {} more beside them", files.len() - LISTED));
+        }
     }
 
     fn left_out(&self, left_out: &[LeftOut]) {

@@ -61,6 +61,12 @@ impl PreparedRows {
         self.prepared.shape()
     }
 
+    /// Chunks of the cache that were found damaged, where they lie now.
+    #[must_use]
+    pub fn set_aside(&self) -> &[PathBuf] {
+        self.prepared.set_aside()
+    }
+
     /// The frames of `self.rows[place]`: frames x height x width x 3 bytes.
     ///
     /// # Panics

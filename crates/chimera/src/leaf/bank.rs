@@ -238,6 +238,16 @@ impl LeafBank {
         parameters::to_bytes(&parameters::taken(&self.heads))
     }
 
+    /// The name of what gives the vectors that go into pooling.
+    ///
+    /// # Errors
+    /// As [`LeafBank::encoder_bytes`].
+    pub fn backbone_fingerprint(&self) -> Result<Fingerprint> {
+        let weights = blake3::hash(&parameters::to_bytes(&parameters::taken(&self.encoder.backbone))?);
+        let config = self.config.encoder.backbone_description();
+        Ok(Fingerprint::of(format!("chimera backbone 1\n{config}weights {weights}\n")))
+    }
+
     /// The name of what gives z. Heads are no part of it.
     ///
     /// # Errors

@@ -11,7 +11,9 @@ use std::path::Path;
 use ::safetensors::tensor::{Dtype, TensorView};
 use ::safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use super::config::LeafConfig;
 use super::train::EpochRecord;
 use crate::error::{Error, Result, lower_first};
 use crate::file::write_atomic;
@@ -24,10 +26,40 @@ const STATE: &str = "chimera";
 pub(super) struct State {
     /// The name of the run: a hash of everything that decides its result.
     pub(super) key: String,
+    /// Its choices, to tell how another run differs.
+    config: Map<String, Value>,
     /// The epochs that are done.
     pub(super) epochs: Vec<EpochRecord>,
     /// The epoch whose weights are the best so far.
     pub(super) best: Option<usize>,
+}
+
+impl State {
+    pub(super) fn new(key: &str, config: &LeafConfig, epochs: &[EpochRecord], best: Option<usize>) -> Self {
+        Self { key: key.to_owned(), config: choices(config), epochs: epochs.to_vec(), best }
+    }
+
+    /// How the run differs from one with this configuration, in words.
+    fn difference(&self, config: &LeafConfig) -> String {
+        let now = choices(config);
+        let differs = |(name, value): (&String, &Value)| {
+            let before = self.config.get(name).unwrap_or(&Value::Null);
+            (before != value).then(|| format!("`{name}` was {before} and is {value} now"))
+        };
+        let found: Vec<String> = now.iter().filter_map(differs).collect();
+        match found.as_slice() {
+            [] => "it is of a run with other data, other weights or another version of chimera".to_owned(),
+            found => format!("it is of a run with another configuration ({})", found.join(", ")),
+        }
+    }
+}
+
+/// The choices by name. Weights are left out: where they lie does not matter.
+fn choices(config: &LeafConfig) -> Map<String, Value> {
+    match serde_json::to_value(LeafConfig { weights: None, ..config.clone() }) {
+        Ok(Value::Object(choices)) => choices,
+        _ => Map::new(),
+    }
 }
 
 /// A run after an epoch.
@@ -70,7 +102,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Error::Input`] for a file that is damaged or belongs to another run.
-    pub(super) fn read(path: &Path, key: &str) -> Result<Option<Self>> {
+    pub(super) fn read(path: &Path, key: &str, config: &LeafConfig) -> Result<Option<Self>> {
         let bytes = match fs::read(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             other => other.map_err(|cause| Error::read(path, cause))?,
@@ -89,11 +121,9 @@ impl Checkpoint {
         let state = words.ok_or_else(|| damaged(&"it has no state"))?;
         let state: State = serde_json::from_str(state).map_err(|error| damaged(&error))?;
         if state.key != key {
-            let message = format!(
-                "cannot go on from `{}`: it is of a run with another configuration or other data",
-                path.display()
-            );
-            return Err(Error::input(message, Some(hint)));
+            let message = format!("cannot go on from `{}`: {}", path.display(), state.difference(config));
+            let hint = "a run goes on only with the options that it began with; to begin anew, give `--restart`";
+            return Err(Error::input(message, Some(hint.to_owned())));
         }
         let tensors = SafeTensors::deserialize(content).map_err(|error| damaged(&error))?;
         let part =
@@ -114,9 +144,11 @@ mod tests {
     fn what_is_written_comes_back_and_damage_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoint.safetensors");
-        assert_eq!(Checkpoint::read(&path, "k").unwrap(), None);
+        let config = LeafConfig::default();
+        let read = |key: &str| Checkpoint::read(&path, key, &config);
+        assert_eq!(read("k").unwrap(), None);
         let mut checkpoint = Checkpoint {
-            state: State { key: "k".to_owned(), epochs: Vec::new(), best: None },
+            state: State::new("k", &config, &[], None),
             bank: vec![1, 2, 3],
             optimizer: Vec::new(),
             best: None,
@@ -124,16 +156,20 @@ mod tests {
         for best in [None, Some([vec![9; 5], vec![8]])] {
             (checkpoint.state.best, checkpoint.best) = (best.as_ref().map(|_| 1), best);
             checkpoint.write(&path).unwrap();
-            assert_eq!(Checkpoint::read(&path, "k").unwrap().as_ref(), Some(&checkpoint));
+            assert_eq!(read("k").unwrap().as_ref(), Some(&checkpoint));
         }
-        let error = Checkpoint::read(&path, "other").unwrap_err().to_string();
-        assert!(error.contains("another configuration") && error.contains("--restart"), "{error}");
+        let error = read("other").unwrap_err().to_string();
+        assert!(error.contains("other data, other weights") && error.contains("--restart"), "{error}");
+        let other = LeafConfig { rate: 0.5, size: Some(32), weights: Some("w".into()), ..config.clone() };
+        let error = Checkpoint::read(&path, "other", &other).unwrap_err().to_string();
+        let differences = "(`rate` was 0.001 and is 0.5 now, `size` was null and is 32 now)";
+        assert!(error.contains(differences), "{error}");
         let bytes = fs::read(&path).unwrap();
         for (cut, flip) in [(bytes.len() - 1, None), (10, None), (0, None), (bytes.len(), Some(bytes.len() / 2))] {
             let mut broken = bytes[..cut].to_vec();
             flip.into_iter().for_each(|at: usize| broken[at] ^= 1);
             fs::write(&path, broken).unwrap();
-            assert!(Checkpoint::read(&path, "k").unwrap_err().to_string().contains("it is damaged"));
+            assert!(read("k").unwrap_err().to_string().contains("it is damaged"));
         }
     }
 }

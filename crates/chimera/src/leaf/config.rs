@@ -35,6 +35,19 @@ pub enum EncoderChoice {
     Features,
 }
 
+impl EncoderChoice {
+    /// The choice that led to an encoder.
+    #[must_use]
+    pub fn of(encoder: &EncoderConfig) -> Self {
+        match encoder {
+            EncoderConfig::Given { .. } => Self::Features,
+            EncoderConfig::Frames { network: Network::Cnn, .. } => Self::Cnn,
+            EncoderConfig::Frames { network: Network::Resnet18, .. } => Self::Resnet18,
+            EncoderConfig::Frames { network: Network::MobilenetV2, .. } => Self::MobilenetV2,
+        }
+    }
+}
+
 /// How the learning rate goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -212,6 +225,11 @@ impl LeafConfig {
         });
         let config = EncoderConfig::Frames { network, frames, size, pooling: self.pooling, features: self.features };
         config.check()?;
+        if network.normalises_by_batch() && !self.freeze && self.batch * frames < 2 {
+            let name = network.as_str();
+            let message = format!("expected `batch` of at least 2 for {name}, which normalises by batches, got `1`");
+            return Err(Error::input(message, Some("with `--freeze` any batch will do".to_owned())));
+        }
         Ok(config)
     }
 

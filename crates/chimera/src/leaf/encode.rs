@@ -1,16 +1,31 @@
 //! Encoding once: z and logits of every sample of a dataset, from the cache or from the bank.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::bank::LeafBank;
 use super::encoded::{CHUNK_BYTES, Check, Encoded, EncodedCache, EncodedParams, EncoderFingerprint, RowKey};
 use super::samples::Samples;
+use super::vectors::View;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 
 /// Samples that go through the encoder at a time. More are no faster on a CPU and take more memory.
 const BATCH: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+
+/// What is being done, for whoever shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Another process encodes the same; what it makes will be used.
+    Waiting,
+    /// Samples are encoded.
+    Encoding {
+        /// Samples done.
+        done: usize,
+        /// Samples that were not in the cache.
+        total: usize,
+    },
+}
 
 /// z and logits by the numbers of a dataset's rows.
 #[derive(Debug)]
@@ -27,36 +42,22 @@ impl EncodedRows {
     /// A folder that cannot be used, and z that is not finite, with the sample's name.
     pub fn make(
         bank: &LeafBank,
-        samples: &Samples<'_>,
+        view: View<'_>,
         folder: &Path,
         threads: NonZeroUsize,
-        progress: &mut dyn FnMut(usize, usize),
+        progress: &dyn Fn(Progress),
     ) -> Result<Self> {
-        let table = samples.dataset().table();
-        let mut places = vec![None; table.ids.len()];
-        let (mut rows, mut keys) = (Vec::new(), Vec::new());
-        for (row, id) in table.ids.iter().enumerate() {
-            if let Some(content) = samples.content_hash(row) {
-                places[row] = Some(rows.len());
-                rows.push(row);
-                keys.push(RowKey { id, content });
-            }
-        }
         let features = NonZeroUsize::new(bank.config().encoder.features()).unwrap_or(NonZeroUsize::MIN);
         let encoder = EncoderFingerprint(blake3::hash(bank.bank_fingerprint()?.text.as_bytes()).into());
         let (concepts, check) = (bank.config().concepts.len(), Check::Lengths);
         let params = EncodedParams { folder, encoder, features, concepts, check, threads, chunk_bytes: CHUNK_BYTES };
-        let mut cache = EncodedCache::open(&params, &keys, &|| {})?;
-        let device = bank.device();
-        let mut encode = |numbers: &[usize], z: &mut [f32], logits: &mut [f32]| {
-            let rows: Vec<usize> = numbers.iter().map(|&number| rows[number]).collect();
-            let answer = bank.forward(samples.batch(&rows, None, &device)?)?;
+        let (encoded, places) = through_cache(&params, view.samples, progress, &mut |rows, z, logits| {
+            let answer = view.answer(bank, rows, None)?;
             z.iter_mut().zip(answer.z.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
             logits.iter_mut().zip(answer.logits.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
             Ok(())
-        };
-        cache.fill(BATCH, &mut encode, progress)?;
-        Ok(Self { encoded: cache.finish()?, places })
+        })?;
+        Ok(Self { encoded, places })
     }
 
     /// The z of a row; `None` where it has no medium.
@@ -69,6 +70,12 @@ impl EncodedRows {
     #[must_use]
     pub fn encoded(&self) -> usize {
         self.encoded.encoded()
+    }
+
+    /// Chunks of the cache that were found damaged, where they lie now.
+    #[must_use]
+    pub fn set_aside(&self) -> &[PathBuf] {
+        self.encoded.set_aside()
     }
 
     /// Those of some rows that are encoded.
@@ -90,4 +97,34 @@ impl EncodedRows {
         self.encoded.gather_logits(&places, &mut logits)?;
         Ok(logits)
     }
+}
+
+/// Fills the two slices with what is computed of some rows: `features` and `concepts` numbers a row.
+type Encode<'a> = dyn FnMut(&[usize], &mut [f32], &mut [f32]) -> Result<()> + 'a;
+
+/// Numbers of every sample that has something to look at, from the cache or from `encode`, and where each row of the
+/// dataset lies among them.
+pub(super) fn through_cache(
+    params: &EncodedParams<'_>,
+    samples: &Samples<'_>,
+    progress: &dyn Fn(Progress),
+    encode: &mut Encode<'_>,
+) -> Result<(Encoded, Vec<Option<usize>>)> {
+    let ids = &samples.dataset().table().ids;
+    let mut places = vec![None; ids.len()];
+    let (mut rows, mut keys) = (Vec::new(), Vec::new());
+    for (row, id) in ids.iter().enumerate() {
+        if let Some(content) = samples.content_hash(row) {
+            places[row] = Some(rows.len());
+            rows.push(row);
+            keys.push(RowKey { id, content });
+        }
+    }
+    let mut cache = EncodedCache::open(params, &keys, &|| progress(Progress::Waiting))?;
+    let encode = |numbers: &[usize], first: &mut [f32], second: &mut [f32]| {
+        let rows: Vec<usize> = numbers.iter().map(|&number| rows[number]).collect();
+        encode(&rows, first, second)
+    };
+    cache.fill(BATCH, encode, |done, total| progress(Progress::Encoding { done, total }))?;
+    Ok((cache.finish()?, places))
 }

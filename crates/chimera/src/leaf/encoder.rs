@@ -51,6 +51,15 @@ impl Network {
         }
     }
 
+    /// Whether it normalises by the statistics of the batch while it learns, which one picture alone does not have.
+    #[must_use]
+    pub fn normalises_by_batch(self) -> bool {
+        match self {
+            Self::Cnn => false,
+            Self::Resnet18 | Self::MobilenetV2 => true,
+        }
+    }
+
     /// Pixels a side that it needs at least: it halves a picture so often.
     #[must_use]
     pub fn least_size(self) -> usize {
@@ -146,20 +155,29 @@ impl EncoderConfig {
     #[must_use]
     pub fn description(&self) -> String {
         let projected = |width| format!("projection linear {width} -> {}, relu\n", self.features());
+        let backbone = self.backbone_description();
         match *self {
-            Self::Frames { network, frames, size, pooling, .. } => format!(
-                "encoder {}\ndecoding {}; {}\nnormalisation {}\nsize {size}\nframes {frames}\npooling {}\n{}",
+            Self::Frames { network, pooling, .. } => {
+                format!("{backbone}pooling {}\n{}", pooling.as_str(), projected(network.width()))
+            }
+            Self::Given { width, projection: Some(_) } => {
+                format!("{backbone}normalisation mean and deviation of train rows\n{}", projected(width))
+            }
+            Self::Given { width, projection: None } => format!("{backbone}projection none, {width} numbers\n"),
+        }
+    }
+
+    /// What the vectors depend on that go into pooling, one fact a line.
+    pub(super) fn backbone_description(&self) -> String {
+        match *self {
+            Self::Frames { network, frames, size, .. } => format!(
+                "encoder {}\ndecoding {}; {}\nnormalisation {}\nsize {size}\nframes {frames}\n",
                 network.as_str(),
                 ImageReader::recipe(),
                 VideoReader::recipe(),
                 input::description(),
-                pooling.as_str(),
-                projected(network.width()),
             ),
-            Self::Given { width, projection: Some(_) } => {
-                format!("encoder features\nnormalisation mean and deviation of train rows\n{}", projected(width))
-            }
-            Self::Given { width, projection: None } => format!("encoder features\nprojection none, {width} numbers\n"),
+            Self::Given { .. } => "encoder features\n".to_owned(),
         }
     }
 }

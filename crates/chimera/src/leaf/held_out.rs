@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use super::bank::LeafBank;
-use super::samples::Samples;
+use super::vectors::View;
 use crate::error::Result;
 use crate::metric::MacroMean;
 use crate::metric::columns::{Positive, ScoreTable, rank_columns};
@@ -25,18 +25,12 @@ pub struct HeldOut {
 const BATCH: usize = 64;
 
 /// Looks at rows; `None` where there are none, or nothing is known of them.
-pub(super) fn look(
-    bank: &LeafBank,
-    samples: &Samples<'_>,
-    rows: &[usize],
-    threads: NonZeroUsize,
-) -> Result<Option<HeldOut>> {
-    let table = samples.dataset().table();
+pub(super) fn look(bank: &LeafBank, view: View<'_>, rows: &[usize], threads: NonZeroUsize) -> Result<Option<HeldOut>> {
+    let table = view.samples.dataset().table();
     let labels = table.labels.select(rows);
     let mut logits = Vec::with_capacity(rows.len() * table.concepts.len());
-    let device = bank.device();
     for rows in rows.chunks(BATCH) {
-        let answer = bank.forward(samples.batch(rows, None, &device)?)?;
+        let answer = view.answer(bank, rows, None)?;
         logits.extend(answer.logits.into_data().iter::<f32>());
     }
     let (mut sum, mut known) = (0.0, 0_u64);

@@ -1,7 +1,7 @@
 //! What the leaf bank looks at: the prepared frames or the given features of a dataset, by the numbers of its rows.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use burn::tensor::{Device, Tensor, TensorData};
 
@@ -107,6 +107,15 @@ impl<'a> Samples<'a> {
     pub fn left_out(&self) -> &[LeftOut] {
         match &self.content {
             Content::Frames { prepared, .. } => &prepared.left_out,
+            Content::Given(_) => &[],
+        }
+    }
+
+    /// Chunks of the cache of frames that were found damaged, where they lie now.
+    #[must_use]
+    pub fn set_aside(&self) -> &[PathBuf] {
+        match &self.content {
+            Content::Frames { prepared, .. } => prepared.set_aside(),
             Content::Given(_) => &[],
         }
     }

@@ -2,16 +2,17 @@
 //! folder that holds it.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use burn::tensor::Device;
 
 use super::calibrate::{Calibration, Quality};
 use super::config::LeafConfig;
-use super::encode::EncodedRows;
+use super::encode::{self, EncodedRows};
 use super::samples::{Opening, Samples};
-use super::train::{TrainEvent, Trained, Training};
+use super::train::{Start, TrainEvent, Trained, Training};
+use super::vectors::View;
 use crate::data::dataset::Dataset;
 use crate::data::media::LeftOut;
 use crate::error::Result;
@@ -25,6 +26,8 @@ use crate::parallel::in_pool;
 pub struct Workplace<'a> {
     /// The cache of prepared frames and encoded samples, for any number of datasets and models.
     pub cache: &'a Path,
+    /// Whether what an earlier run left is used.
+    pub start: Start<'a>,
     /// The checkpoint of the run.
     pub checkpoint: &'a Path,
     /// The log of its epochs.
@@ -50,12 +53,25 @@ pub enum StageEvent<'a> {
     /// The bank learns.
     Training(TrainEvent<'a>),
     /// Samples go through the trained encoder.
-    Encoding {
-        /// Samples done.
-        done: usize,
-        /// Samples that were not in the cache.
-        total: usize,
+    Encoding(encode::Progress),
+    /// Files of a cache were damaged. What they held was made anew.
+    SetAside {
+        /// What they held.
+        content: Cached,
+        /// Where they lie now.
+        files: &'a [PathBuf],
     },
+}
+
+/// What lies in a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cached {
+    /// Frames of media.
+    Frames,
+    /// Vectors of a frozen network.
+    Vectors,
+    /// z and logits.
+    Encoded,
 }
 
 /// Rows that results are computed on.
@@ -85,7 +101,7 @@ pub struct LeafStage {
     pub left_out: Vec<LeftOut>,
     /// Train rows that were learned from.
     pub rows: usize,
-    /// Seconds to prepare media, to train and to encode.
+    /// Seconds to prepare media, to train (over all parts of a run that was stopped) and to encode.
     pub seconds: [f64; 3],
 }
 
@@ -99,25 +115,41 @@ pub fn run(
     workplace: &Workplace<'_>,
     events: &(dyn Fn(StageEvent<'_>) + Sync),
 ) -> Result<LeafStage> {
-    let Workplace { cache, checkpoint, log, device, threads, strict } = workplace;
+    let Workplace { cache, start, checkpoint, log, device, threads, strict } = workplace;
+    let set_aside = |content, files: &[PathBuf]| {
+        if !files.is_empty() {
+            events(StageEvent::SetAside { content, files });
+        }
+    };
     let encoder = config.encoder_for(dataset)?;
     let began = Instant::now();
     let opening = Opening { cache: &cache.join("frames"), threads: *threads, strict: *strict };
     let samples = Samples::open(dataset, &encoder, opening, &|progress| events(StageEvent::Preparing(progress)))?;
     events(StageEvent::Prepared { left_out: samples.left_out() });
+    set_aside(Cached::Frames, samples.set_aside());
     let prepared = began.elapsed().as_secs_f64();
 
-    let began = Instant::now();
-    let training =
-        Training { config, encoder, samples: &samples, checkpoint, log, device: device.clone(), threads: *threads };
+    let training = Training {
+        config,
+        encoder,
+        samples: &samples,
+        start: *start,
+        vectors: Some(&cache.join("vectors")),
+        checkpoint,
+        log,
+        device: device.clone(),
+        threads: *threads,
+    };
     let trained = training.run(&mut |event| events(StageEvent::Training(event)))?;
-    let learned = began.elapsed().as_secs_f64();
+    let vectors = trained.vectors.as_deref();
+    set_aside(Cached::Vectors, vectors.map_or(&[], |vectors| vectors.set_aside()));
 
     let began = Instant::now();
-    let mut progress = |done, total| events(StageEvent::Encoding { done, total });
-    let encoded = in_pool(*threads, || {
-        EncodedRows::make(&trained.bank, &samples, &cache.join("encoded"), *threads, &mut progress)
-    })?;
+    let view = View { samples: &samples, vectors };
+    let progress = |progress| events(StageEvent::Encoding(progress));
+    let encoded =
+        in_pool(*threads, || EncodedRows::make(&trained.bank, view, &cache.join("encoded"), *threads, &progress))?;
+    set_aside(Cached::Encoded, encoded.set_aside());
     let encoding = began.elapsed().as_secs_f64();
 
     let table = dataset.table();
@@ -140,14 +172,6 @@ pub fn run(
     }
     let rows = training.rows()?.len();
     let left_out = samples.left_out().to_vec();
-    Ok(LeafStage {
-        trained,
-        calibration,
-        quality,
-        leaves,
-        encoded,
-        left_out,
-        rows,
-        seconds: [prepared, learned, encoding],
-    })
+    let seconds = [prepared, trained.seconds, encoding];
+    Ok(LeafStage { trained, calibration, quality, leaves, encoded, left_out, rows, seconds })
 }

@@ -1,0 +1,111 @@
+//! The vectors of a frozen network, computed once: it gives the same ones in every epoch and to every bank that has it.
+//!
+//! They lie in a cache like that of z, known by the network and its weights, so that later runs with the same network read
+//! them too. Pictures that are changed at random in each epoch have no vectors to keep.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use burn::tensor::{Device, Tensor, TensorData};
+
+use super::bank::{Answer, LeafBank};
+use super::encode::{Progress, through_cache};
+use super::encoded::{CHUNK_BYTES, Check, Encoded, EncodedParams, EncoderFingerprint};
+use super::encoder::EncoderConfig;
+use super::samples::Samples;
+use crate::error::{Error, Result};
+use crate::media::augment::Augment;
+
+/// Vectors of every sample that has something to look at: one a frame, frames of a sample after one another.
+#[derive(Debug)]
+pub struct Vectors {
+    encoded: Encoded,
+    /// Where each row of the dataset lies; rows without a medium have no place.
+    places: Vec<Option<usize>>,
+    /// Frames a sample.
+    frames: usize,
+    /// Numbers a frame.
+    width: usize,
+}
+
+impl Vectors {
+    /// Runs all samples through the bank's network, unless the cache in `folder` has their vectors.
+    ///
+    /// # Errors
+    /// A bank of given features, a folder that cannot be used, and vectors that are not finite, with the sample's name.
+    pub fn make(
+        bank: &LeafBank,
+        samples: &Samples<'_>,
+        folder: &Path,
+        threads: NonZeroUsize,
+        progress: &dyn Fn(Progress),
+    ) -> Result<Self> {
+        let EncoderConfig::Frames { network, frames, .. } = bank.config().encoder else {
+            return Err(Error::input("given features have no network that could be frozen".to_owned(), None));
+        };
+        let width = network.width();
+        let features = NonZeroUsize::new(frames * width).unwrap_or(NonZeroUsize::MIN);
+        let encoder = EncoderFingerprint(blake3::hash(bank.backbone_fingerprint()?.text.as_bytes()).into());
+        let check = Check::Lengths;
+        let params = EncodedParams { folder, encoder, features, concepts: 0, check, threads, chunk_bytes: CHUNK_BYTES };
+        let device = bank.device();
+        let (encoded, places) = through_cache(&params, samples, progress, &mut |rows, vectors, _| {
+            let answer = bank.backbone(samples.batch(rows, None, &device)?)?;
+            vectors.iter_mut().zip(answer.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
+            Ok(())
+        })?;
+        Ok(Self { encoded, places, frames, width })
+    }
+
+    /// The vectors of these rows.
+    ///
+    /// # Shapes
+    /// - output: `[N * T, D]`
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a row that has none.
+    fn batch(&self, rows: &[usize], device: &Device) -> Result<Tensor<2>> {
+        let place = |&row: &usize| {
+            self.places[row].ok_or_else(|| Error::input(format!("row {} has nothing to look at", row + 1), None))
+        };
+        let places = rows.iter().map(place).collect::<Result<Vec<usize>>>()?;
+        let mut numbers = Vec::new();
+        self.encoded.gather(&places, &mut numbers)?;
+        Ok(Tensor::from_data(TensorData::new(numbers, [rows.len() * self.frames, self.width]), device))
+    }
+
+    /// Samples that went through the network now; the vectors of the rest were on disk.
+    #[must_use]
+    pub fn computed(&self) -> usize {
+        self.encoded.encoded()
+    }
+
+    /// Chunks of the cache that were found damaged, where they lie now.
+    #[must_use]
+    pub fn set_aside(&self) -> &[PathBuf] {
+        self.encoded.set_aside()
+    }
+}
+
+/// How a bank looks at rows: at their frames or features, or at the vectors that its frozen network gave before.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The samples.
+    pub samples: &'a Samples<'a>,
+    /// Their vectors, where the network is frozen.
+    pub vectors: Option<&'a Vectors>,
+}
+
+impl View<'_> {
+    /// z and logits of these rows, changed at random as `augment` says for an epoch.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a row that has nothing to look at.
+    pub fn answer(&self, bank: &LeafBank, rows: &[usize], augment: Option<(&Augment, u64)>) -> Result<Answer> {
+        let device = bank.device();
+        match self.vectors.filter(|_| augment.is_none()) {
+            Some(vectors) => bank.after_backbone(vectors.batch(rows, &device)?),
+            None => bank.forward(self.samples.batch(rows, augment, &device)?),
+        }
+    }
+}
