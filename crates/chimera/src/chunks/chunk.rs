@@ -132,7 +132,10 @@ fn parse_list(list: &[u8], title: &str) -> Option<Vec<Entry>> {
 }
 
 /// Maps a chunk for reading.
-#[expect(unsafe_code, reason = "a file of many gigabytes is read as one slice; the only unsafe function of this crate")]
+#[expect(
+    unsafe_code,
+    reason = "a file of many gigabytes is read as one slice; other unsafe code is in `leaf/conv` alone"
+)]
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: a mapped slice must not change while it is borrowed. Chunks appear under their name by a rename, once
     // they are complete, and nobody writes to one or shortens it afterwards: a damaged chunk is renamed, a new one is a

@@ -1,8 +1,7 @@
 //! Adam in one pass over the parameters.
 //!
-//! Burn's Adam walks every parameter about ten times a step, a tenth of the time of a step of the small network on
-//! 28x28 images (5,500 images a second on one core with this one, 4,900 with burn's). The numbers here are the same
-//! to rounding; on other devices burn's own Adam does the work.
+//! Burn's Adam walks every parameter about ten times a step. The numbers here are the same to rounding; on other devices
+//! burn's own Adam does the work.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{BackendTensor, DType, DispatchTensor, DispatchTensorKind, Flex};
@@ -169,9 +168,9 @@ mod tests {
                 other = burn.step(1e-3, other.0, gradient, other.1);
             }
             let (one, other) = (one.0.into_data(), other.0.into_data());
-            let pairs = one.iter::<f32>().zip(other.iter::<f32>());
-            let worst = pairs.map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
-            assert!(worst <= 1e-6, "{worst}");
+            // A number that is none is not near, so nothing is folded that could drop it.
+            let mut pairs = one.iter::<f32>().zip(other.iter::<f32>());
+            assert!(pairs.all(|(one, other)| (one - other).abs() <= 1e-6));
         }
     }
 }

@@ -64,7 +64,8 @@ pub struct Convolution {
 ///
 /// # Panics
 ///
-/// When shapes do not fit together, as burn's own operations do.
+/// When shapes do not fit together, as burn's own operations do, and where there is no image or the padding is as
+/// large as a window.
 pub fn conv2d(images: Tensor<4>, weight: Tensor<4>, bias: Option<Tensor<1>>, how: Convolution) -> Tensor<4> {
     if !runs_here(&images) {
         return conv2d_of_burn(images, weight, bias, how);
@@ -218,12 +219,14 @@ fn geometry(images: &FlexTensor, weight: &FlexTensor, how: Convolution) -> Geome
         Order::ChannelsLast => (images[0], images[3], [images[1], images[2]]),
     };
     assert!(!how.pool || how.output_order == Order::ChannelsLast, "pooling needs channels-last results");
+    assert!(samples > 0, "there are no images");
     assert!(how.stride > 0, "a convolution moves by at least one pixel");
     assert!(weight[1] == inputs, "expected images of {} channels, got {inputs}", weight[1]);
     let kernel = [weight[2], weight[3]];
     for axis in 0..2 {
         let padded = size[axis] + 2 * how.padding;
         assert!(kernel[axis] > 0 && kernel[axis] <= padded, "a window of {kernel:?} in an image of {size:?}");
+        assert!(how.padding < kernel[axis], "a padding of {} around windows of {kernel:?}", how.padding);
     }
     Geometry {
         samples,

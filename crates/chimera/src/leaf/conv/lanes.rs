@@ -30,7 +30,7 @@ pub(super) trait Lanes: Copy {
     unsafe fn store(self, to: *mut f32);
     /// `self + factor * other`, rounded once where the machine can.
     unsafe fn add_product(self, factor: Self, other: Self) -> Self;
-    /// The larger of each lane and zero.
+    /// The larger of each lane and zero; what is no number stays none.
     unsafe fn positive(self) -> Self;
 }
 
@@ -58,7 +58,8 @@ impl Lanes for __m512 {
 
     #[inline(always)]
     unsafe fn positive(self) -> Self {
-        unsafe { _mm512_max_ps(self, _mm512_setzero_ps()) }
+        // Of a number that is none, the second operand is given.
+        unsafe { _mm512_max_ps(_mm512_setzero_ps(), self) }
     }
 }
 
@@ -89,7 +90,7 @@ impl Lanes for [__m256; 2] {
 
     #[inline(always)]
     unsafe fn positive(self) -> Self {
-        unsafe { [_mm256_max_ps(self[0], _mm256_setzero_ps()), _mm256_max_ps(self[1], _mm256_setzero_ps())] }
+        unsafe { [_mm256_max_ps(_mm256_setzero_ps(), self[0]), _mm256_max_ps(_mm256_setzero_ps(), self[1])] }
     }
 }
 
@@ -119,6 +120,6 @@ impl Lanes for [f32; LANES] {
 
     #[inline(always)]
     unsafe fn positive(self) -> Self {
-        self.map(|value| if value > 0.0 { value } else { 0.0 })
+        self.map(|value| if value < 0.0 { 0.0 } else { value })
     }
 }

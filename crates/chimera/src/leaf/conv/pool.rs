@@ -42,8 +42,10 @@ impl Rows {
                 let (mut largest, mut winner) = (four[0][channel], 0);
                 for (at, pixels) in (1_u8..).zip(&four[1..]) {
                     let value = pixels[channel];
-                    winner = if value > largest { at } else { winner };
-                    largest = if value > largest { value } else { largest };
+                    // What is no number wins, and then nothing is larger.
+                    let wins = value > largest || value.is_nan();
+                    winner = if wins { at } else { winner };
+                    largest = if wins { value } else { largest };
                 }
                 into[channel] = largest;
                 winners[channel] = winner;

@@ -119,8 +119,35 @@ fn naive_pool(geometry: &Geometry, results: &[f32]) -> Vec<f32> {
 
 fn assert_near(ours: &[f32], theirs: &[f32], tolerance: f32, what: &str) {
     assert_eq!(ours.len(), theirs.len(), "{what}");
-    let worst = ours.iter().zip(theirs).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
-    assert!(worst <= tolerance, "{what}: {worst}");
+    // What is no number is not near anything; a fold over the largest would drop it.
+    let is_near = |(one, other): &(&f32, &f32)| (*one - *other).abs() <= tolerance;
+    let far = ours.iter().zip(theirs).find(|pair| !is_near(pair));
+    assert!(far.is_none(), "{what}: {far:?}");
+}
+
+/// ReLU and pooling let pass on what is no number, as torch's do: it must not look like "nothing there".
+#[test]
+fn what_is_no_number_stays_none() {
+    let device = Device::flex();
+    for pool in [false, true] {
+        let how = Convolution {
+            stride: 1,
+            padding: 1,
+            relu: true,
+            pool,
+            input_order: Order::ChannelsLast,
+            output_order: Order::ChannelsLast,
+        };
+        for outputs in [1, 16, 40] {
+            let mut weight = vec![0.1; outputs * 2 * 9];
+            *weight.last_mut().unwrap() = f32::NAN;
+            let (images, weight) = (vec![1.0; 6 * 5 * 2], tensor(weight, [outputs, 2, 3, 3], &device));
+            let results = numbers(conv2d(tensor(images, [1, 6, 5, 2], &device), weight, None, how));
+            for (at, value) in results.iter().enumerate() {
+                assert_eq!(value.is_nan(), at % outputs == outputs - 1, "{outputs} outputs, pool {pool}, at {at}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -193,7 +193,7 @@ unsafe fn one<L: Lanes, const R: usize, const B: usize>(block: Block<'_>, width:
             }
         }
         for segment in 0..segments {
-            let (mut a, mut b) = (block.a.add(segment * a_segment), block.b.add(segment * b_segment));
+            let (mut a, mut b) = (block.a.wrapping_add(segment * a_segment), block.b.wrapping_add(segment * b_segment));
             for _ in 0..steps {
                 let mut right = [L::splat(0.0); B];
                 for bundle in 0..B {
@@ -205,8 +205,9 @@ unsafe fn one<L: Lanes, const R: usize, const B: usize>(block: Block<'_>, width:
                         sums[row][bundle] = sums[row][bundle].add_product(left, right[bundle]);
                     }
                 }
-                a = a.add(a_step);
-                b = b.add(b_step);
+                // After the last step they may point beyond their slices, where nothing is read.
+                a = a.wrapping_add(a_step);
+                b = b.wrapping_add(b_step);
             }
         }
         if let Finish::Bias(_, true) = block.finish {
@@ -261,7 +262,7 @@ mod tests {
     use super::*;
 
     /// A product with a bias and a tail of columns, by one of the ways, and its naive sum.
-    fn worst(way: unsafe fn(Block<'_>, usize, usize), rows: usize, columns: usize) -> f32 {
+    fn is_right(way: unsafe fn(Block<'_>, usize, usize), rows: usize, columns: usize) -> bool {
         let random = &mut fastrand::Rng::with_seed(5);
         let mut draw = |count: usize| -> Vec<f32> { (0..count).map(|_| random.f32() - 0.5).collect() };
         let padded = columns.next_multiple_of(LANES);
@@ -278,7 +279,8 @@ mod tests {
                 (0..segments * steps).map(|step| a[row * 3 + step / 7 * 50 + step % 7] * b[step * padded + column]);
             (bias[column] + terms.sum::<f32>()).max(0.0)
         };
-        c.iter().enumerate().map(|(at, value)| (value - expected(at)).abs()).fold(0.0, f32::max)
+        // Cells that were not written are still no numbers, and so not near.
+        c.iter().enumerate().all(|(at, value)| (value - expected(at)).abs() < 1e-5)
     }
 
     #[test]
@@ -296,8 +298,7 @@ mod tests {
         for way in ways {
             for rows in 1..30 {
                 for columns in [1, 16, 20, 33, 64, 80] {
-                    let worst = worst(way, rows, columns);
-                    assert!(worst < 1e-5, "{rows} x {columns}: {worst}");
+                    assert!(is_right(way, rows, columns), "{rows} x {columns}");
                 }
             }
         }
