@@ -40,12 +40,22 @@ fn sandbox(count: usize) -> Sandbox {
     sandbox
 }
 
-const OPTIONS: &str = "--cache cache --threads 2 --size 16 --features 16 --batch 16 --patience 40";
+/// Of a run with a cache of its own: what one run has encoded must not answer for another.
+fn options(cache: &str) -> String {
+    format!("--cache {cache} --threads 2 --size 16 --features 16 --batch 16 --patience 40")
+}
+
+fn assert_same_model(sandbox: &Sandbox, one: &str, other: &str) {
+    for name in ["encoder.safetensors", "heads.safetensors", "calibration.json", "leaves.csv"] {
+        let bytes = |folder: &str| std::fs::read(sandbox.path(&format!("{folder}/{name}"))).unwrap();
+        assert!(bytes(one) == bytes(other), "{name}");
+    }
+}
 
 #[test]
 fn a_dataset_becomes_a_model() {
     let sandbox = sandbox(160);
-    let ran = sandbox.run(&format!("train ds --out model {OPTIONS} --epochs 12 --rate 0.003"));
+    let ran = sandbox.run(&format!("train ds --out model {} --epochs 12 --rate 0.003", options("one")));
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("epoch 12: loss 0."), "{}", ran.err);
     assert!(ran.err.contains("model in `model`, encoder "), "{}", ran.err);
@@ -72,15 +82,14 @@ fn a_dataset_becomes_a_model() {
     assert!(epoch["held_out"]["macro_ap"].as_f64().is_some(), "{epoch}");
 
     // Nothing is written over, and the same run gives the same encoder.
-    let again = sandbox.run(&format!("train ds --out model {OPTIONS}"));
+    let again = sandbox.run(&format!("train ds --out model {}", options("one")));
     assert_eq!(again.code, 2);
     assert!(again.err.contains("holds a model") && again.err.contains("--restart"), "{}", again.err);
-    let encoder = |folder: &str| std::fs::read(sandbox.path(&format!("{folder}/encoder.safetensors"))).unwrap();
     sandbox.write("same.toml", "epochs = 12\nrate = 0.003\n");
-    let options = OPTIONS.replace("--threads 2", "--threads 1");
+    let options = options("two").replace("--threads 2", "--threads 1");
     let ran = sandbox.run(&format!("train ds --out same {options} --config same.toml --json"));
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert_eq!(encoder("model"), encoder("same"));
+    assert_same_model(&sandbox, "model", "same");
     let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(json["leaves"][0]["concept"], "bright");
     assert_eq!(json["measured_on"], "test");
@@ -94,7 +103,7 @@ fn a_dataset_becomes_a_model() {
 #[test]
 fn a_killed_run_goes_on() {
     let sandbox = sandbox(120);
-    let words = |out: &str| format!("train ds --out {out} {OPTIONS} --epochs 40 --augment");
+    let words = |out: &str| format!("train ds --out {out} {} --epochs 40 --augment", options(&format!("{out}-cache")));
     assert_eq!(sandbox.run(&words("whole")).code, 0);
     let mut child = sandbox.command(&words("killed")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while !sandbox.path("killed/checkpoint.safetensors").exists() {
@@ -107,16 +116,36 @@ fn a_killed_run_goes_on() {
     let ran = sandbox.run(&words("killed"));
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("going on after epoch "), "{}", ran.err);
-    for name in ["encoder.safetensors", "heads.safetensors", "calibration.json", "leaves.csv"] {
-        let bytes = |folder: &str| std::fs::read(sandbox.path(&format!("{folder}/{name}"))).unwrap();
-        assert!(bytes("whole") == bytes("killed"), "{name}");
-    }
+    assert_same_model(&sandbox, "whole", "killed");
     // Seconds are those of both parts.
     let number = |text: &str, name: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()[name].clone();
     let epochs = sandbox.read("killed/train.jsonl");
     let epochs: f64 = epochs.lines().map(|line| number(line, "seconds").as_f64().unwrap()).sum();
     let all = number(&sandbox.read("killed/manifest.json"), "seconds")[1].as_f64().unwrap();
     assert!((epochs..epochs + 0.5).contains(&all), "{all} for {epochs}");
+}
+
+/// A kill while samples are encoded: the rest is encoded in other batches, to the same bits.
+#[test]
+fn a_kill_while_encoding_changes_nothing() {
+    let sandbox = sandbox(1100);
+    let words = |out: &str| format!("train ds --out {out} {} --epochs 1", options(&format!("{out}-cache")));
+    assert_eq!(sandbox.run(&words("whole")).code, 0);
+    let mut child = sandbox.command(&words("killed")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let chunks = || match sandbox.path("killed-cache/encoded").exists() {
+        true => cached(&sandbox, "killed-cache/encoded", "encoded").len(),
+        false => 0,
+    };
+    while chunks() == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "the run was over before it could be killed");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(chunks() < cached(&sandbox, "whole-cache/encoded", "encoded").len(), "all was encoded before the kill");
+    let ran = sandbox.run(&words("killed"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_same_model(&sandbox, "whole", "killed");
 }
 
 /// `--restart` takes nothing away before it is known that the new model can be trained.
@@ -146,7 +175,7 @@ fn an_old_model_stays_until_the_new_one_begins() {
 
 /// Files of a cache, by the name of its folder.
 fn cached(sandbox: &Sandbox, cache: &str, ending: &str) -> Vec<PathBuf> {
-    let folders = std::fs::read_dir(sandbox.path("cache").join(cache)).unwrap();
+    let folders = std::fs::read_dir(sandbox.path(cache)).unwrap();
     let files = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
     let paths = files.map(|file| file.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|found| found == ending)).collect()
@@ -158,10 +187,10 @@ fn damaged_and_busy_caches_are_said() {
     let sandbox = sandbox(40);
     let words = |out: &str| format!("train ds --out {out} --cache cache --threads 2 --epochs 1");
     assert_eq!(sandbox.run(&words("first")).code, 0);
-    for (cache, ending) in [("frames", "frames"), ("encoded", "encoded")] {
+    for (cache, ending) in [("cache/frames", "frames"), ("cache/encoded", "encoded")] {
         cached(&sandbox, cache, ending).iter().for_each(|path| std::fs::write(path, "x").unwrap());
     }
-    let count = cached(&sandbox, "frames", "frames").len();
+    let count = cached(&sandbox, "cache/frames", "frames").len();
     let ran = sandbox.run(&words("second"));
     assert_eq!(ran.code, 0, "{}", ran.err);
     let frames =
@@ -171,11 +200,11 @@ fn damaged_and_busy_caches_are_said() {
     for line in ran.err.lines().filter(|line| line.ends_with(".damaged")) {
         assert!(sandbox.path(line.trim()).exists(), "{line}");
     }
-    assert_eq!(cached(&sandbox, "encoded", "damaged").len(), 1);
+    assert_eq!(cached(&sandbox, "cache/encoded", "damaged").len(), 1);
     assert!(sandbox.read("first/leaves.csv") == sandbox.read("second/leaves.csv"));
 
-    cached(&sandbox, "encoded", "encoded").iter().for_each(|path| std::fs::remove_file(path).unwrap());
-    let [folder] = cached(&sandbox, "encoded", "damaged").try_into().unwrap();
+    cached(&sandbox, "cache/encoded", "encoded").iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    let [folder] = cached(&sandbox, "cache/encoded", "damaged").try_into().unwrap();
     let lock = std::fs::File::open(folder.with_file_name("lock")).unwrap();
     lock.lock().unwrap();
     let mut child = sandbox.command(&words("third")).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

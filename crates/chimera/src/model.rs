@@ -109,6 +109,23 @@ pub fn claim(folder: &Path) -> Result<Option<File>> {
     }
 }
 
+/// Makes sure that this program computes what the model was trained with: a decoder may have changed since, or the manifest.
+fn check_fingerprint(
+    folder: &Path,
+    manifest: &ModelManifest,
+    trained: &Fingerprint,
+    found: &Fingerprint,
+) -> Result<()> {
+    if trained == found {
+        return Ok(());
+    }
+    let mut lines = trained.text.lines().zip(found.text.lines());
+    let (trained, found) = lines.find(|(trained, found)| trained != found).unwrap_or((&trained.hash, &found.hash));
+    let message = format!("expected `{}` as it was trained with `{trained}`, got `{found}`", folder.display());
+    let hint = format!("train again, or use chimera {}, which made it", manifest.chimera);
+    Err(Error::input(message, Some(hint)))
+}
+
 /// A file of the model, by its parts.
 fn stored<'a>(file: &'a Path, bytes: &'a [u8]) -> Stored<'a> {
     Stored { file, bytes }
@@ -154,6 +171,8 @@ impl Model {
         };
         let ((encoder_path, encoder), (head_path, heads)) = (read(ENCODER)?, read(HEADS)?);
         let bank = manifest.bank.restore(stored(&encoder_path, &encoder), stored(&head_path, &heads), device)?;
+        check_fingerprint(folder, &manifest, &manifest.encoder, &bank.encoder_fingerprint()?)?;
+        check_fingerprint(folder, &manifest, &manifest.leaf_bank, &bank.bank_fingerprint()?)?;
         let (calibration_path, calibration) = read(CALIBRATION)?;
         let calibration: Calibration =
             serde_json::from_slice(&calibration).map_err(|error| wrong(&calibration_path, &error))?;

@@ -45,6 +45,8 @@ fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 /// The largest difference over the largest number.
 fn difference(found: &[f32], expected: &[f32]) -> f32 {
     assert_eq!(found.len(), expected.len());
+    // The fold below would drop what is no number.
+    assert!(found.iter().all(|value| value.is_finite()), "a number is none");
     let largest = expected.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
     found.iter().zip(expected).fold(0.0_f32, |most, (found, expected)| most.max((found - expected).abs())) / largest
 }
@@ -143,9 +145,34 @@ fn company_in_a_batch_changes_nothing() {
         let bank = config.init(2, &device).unwrap();
         let Batch::Frames(all) = frames(&config, 8, &device) else { panic!("not of pictures") };
         let together = numbers(bank.forward(Batch::Frames(all.clone())).unwrap().z);
-        let alone = bank.forward(Batch::Frames(all.narrow(0, 5, 1))).unwrap().z;
+        let alone = bank.forward(Batch::Frames(all.clone().narrow(0, 5, 1))).unwrap().z;
         let off = difference(&numbers(alone), &together[5 * 8..6 * 8]);
         assert!(off < 1e-5, "{off}");
+        // The network's own vectors, and what is encoded of them, have the same bits.
+        let vectors = |batch| bank.backbone(Batch::Frames(batch)).unwrap();
+        let (all, one) = (vectors(all.clone()), vectors(all.narrow(0, 5, 1)));
+        assert_eq!(numbers(all.clone().narrow(0, 5, 1)), numbers(one.clone()));
+        let (all, one) = (bank.after_backbone_alike(&all).unwrap(), bank.after_backbone_alike(&one).unwrap());
+        assert_eq!(numbers(all.z.narrow(0, 5, 1)), numbers(one.z));
+        assert_eq!(numbers(all.logits.narrow(0, 5, 1)), numbers(one.logits));
+    }
+    // So have samples of several frames, of more than one group, and of given features.
+    for config in [pictures(Network::Cnn, 3, 16, Pooling::Order), given(300, Some(256)), given(7, None)] {
+        let bank = config.init(2, &device).unwrap();
+        let count = config.encoder.frames();
+        let width = match config.encoder {
+            EncoderConfig::Frames { network, .. } => network.width(),
+            EncoderConfig::Given { width, .. } => width,
+        };
+        let mut random = fastrand::Rng::with_seed(6);
+        let values: Vec<f32> = (0..90 * count * width).map(|_| random.f32()).collect();
+        let all = Tensor::<2>::from_data(TensorData::new(values, [90 * count, width]), &device);
+        let together = bank.after_backbone_alike(&all).unwrap();
+        for (first, samples) in [(0, 1), (70, 1), (3, 40), (0, 90), (60, 9)] {
+            let part = bank.after_backbone_alike(&all.clone().narrow(0, first * count, samples * count)).unwrap();
+            assert_eq!(numbers(part.z), numbers(together.z.clone().narrow(0, first, samples)));
+            assert_eq!(numbers(part.logits), numbers(together.logits.clone().narrow(0, first, samples)));
+        }
     }
 }
 
@@ -200,7 +227,7 @@ fn given_features_are_projected_or_z_themselves() {
     let message = |batch| plain.forward(batch).unwrap_err().to_string();
     assert_eq!(message(Batch::Frames(Tensor::zeros([1, 3, 32, 32], &device))), "expected given features, got frames");
     assert_eq!(message(Batch::Given(input().slice([0..2, 0..2]))), "expected samples of shape [3], got [2]");
-    let error = plain.clone().with_weights(Path::new("w.pth")).unwrap_err().to_string();
+    let error = plain.clone().with_stored_weights(stored("w.pth", b"")).unwrap_err().to_string();
     assert_eq!(
         error,
         "expected resnet18 or mobilenet_v2 for the weights in `w.pth`, got another encoder\nhint: leave out the weights"
@@ -253,6 +280,10 @@ fn impossible_banks_are_refused() {
     assert_eq!(
         message(&pictures(Network::Resnet18, 0, 32, Pooling::Mean)),
         "expected a number of frames from 1 to 4096, got `0`"
+    );
+    assert_eq!(
+        message(&given(1 << 20, Some(1 << 14))),
+        "expected a projection of at most 268435456 weights, got 17179869184\nhint: make z shorter"
     );
     assert_eq!(message(&given(3, Some(0))), "expected a number of features from 1 to 16384, got `0`");
     assert_eq!(

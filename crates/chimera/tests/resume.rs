@@ -182,14 +182,18 @@ fn kept_vectors_change_nothing() {
     }
 }
 
-/// Features with means and deviations far from 0 and 1, as a dataset.
-fn features(folder: &Path, count: usize) -> Dataset {
+/// Features with means and deviations far from 0 and 1, as a dataset; those of calibration rows may be something else.
+fn features(folder: &Path, count: usize, calibration: Option<f32>) -> Dataset {
     let mut random = fastrand::Rng::with_seed(8);
     let (mut table, mut numbers) = (String::from("id,split,red\n"), Vec::new());
     for number in 0..count {
         let red = random.bool();
         let split = ["train", "train", "train", "calibration", "test"][number % 5];
         table += &format!("s{number},{split},{}\n", u8::from(red));
+        if let Some(number) = calibration.filter(|_| split == "calibration") {
+            numbers.extend([number; 3]);
+            continue;
+        }
         numbers.extend([100.0 + random.f32() + f32::from(u8::from(red)), 1e-3 * random.f32(), -7.0]);
     }
     let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -205,12 +209,23 @@ fn features(folder: &Path, count: usize) -> Dataset {
 #[test]
 fn given_features_go_on_with_their_scale() {
     let folder = tempfile::tempdir().unwrap();
-    let dataset = features(folder.path(), 60);
+    let dataset = features(folder.path(), 60, None);
     for projection in [true, false] {
         let config =
             LeafConfig { projection, features: 8, epochs: 3, batch: 8, patience: 9, weight_decay: 0.01, ..small() };
         stop_and_go_on(&dataset, &config, &folder.path().join(projection.to_string()));
     }
+}
+
+/// A held-out row that no number can be given for ends the run with its name, before it gets into a checkpoint.
+#[test]
+fn held_out_rows_without_numbers_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = features(folder.path(), 60, Some(f32::MAX));
+    let config = LeafConfig { batch: 8, ..small() };
+    let error = run_on(&dataset, &config, folder.path(), 2, None).unwrap_err().to_string();
+    assert!(error.starts_with("expected a finite logit of `red` for the held-out sample `s"), "{error}");
+    assert!(!folder.path().join("checkpoint.safetensors").exists());
 }
 
 /// The last good epoch is on disk and can be read: the same run goes on from it, one with another rate is told why not.

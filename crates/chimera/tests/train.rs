@@ -79,6 +79,14 @@ fn a_run_that_was_stopped_goes_on_as_if_it_had_not() {
     assert_eq!(opened.bank.encoder_bytes().unwrap(), bytes(&whole)[0]);
     assert_eq!(opened.bank.encoder_fingerprint().unwrap().hash, manifest.encoder.hash);
     assert_eq!(opened.calibration, whole.calibration);
+    // What was trained at one size is not used at another.
+    let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
+    let (bank, rest) = manifest.split_at(manifest.find("\"bank\"").unwrap());
+    fs::write(out.join("manifest.json"), format!("{bank}{}", rest.replacen("\"size\": 24", "\"size\": 32", 1)))
+        .unwrap();
+    let error = Model::open(&out, &DeviceChoice::Cpu.open()).unwrap_err().to_string();
+    assert!(error.contains("as it was trained with `size 24`, got `size 32`"), "{error}");
+    fs::write(out.join("manifest.json"), manifest).unwrap();
     fs::write(out.join("heads.safetensors"), "x").unwrap();
     let error = Model::open(&out, &DeviceChoice::Cpu.open()).unwrap_err().to_string();
     assert!(error.contains("heads.safetensors") && error.contains("other content"), "{error}");

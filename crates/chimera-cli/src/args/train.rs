@@ -40,7 +40,7 @@ pub(crate) struct TrainArguments {
     /// Fail at the first picture or video that cannot be decoded, instead of leaving it out.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Begin anew: what an earlier run left in the model folder is removed.
+    /// Begin anew: what an earlier run left in the model folder is removed, once everything else has been checked.
     #[arg(long)]
     pub(crate) restart: bool,
     /// Print the result as JSON.

@@ -1,18 +1,24 @@
 //! The leaf bank: an encoder and one linear head a concept. It is made from a seed, trained by somebody else, stored
 //! as two files, and known by fingerprints of everything that its numbers depend on.
 
+mod fingerprint;
+
 use std::path::Path;
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
+pub use self::fingerprint::Fingerprint;
 use super::encoder::{Batch, Encoder, EncoderConfig};
 use super::features::Scale;
 use super::init::Initial;
 use super::layer::Linear;
-use super::parameters;
+use super::{parameters, weights};
 use crate::error::{Error, Result};
+
+/// Samples that are encoded together.
+pub const TOGETHER: usize = 64;
 
 /// What a leaf bank is, beside its weights.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,15 +50,6 @@ pub struct Answer {
     pub z: Tensor<2>,
     /// One number a concept, `[N, K]`.
     pub logits: Tensor<2>,
-}
-
-/// The name of something that was computed: a hash of a text that says all it depends on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fingerprint {
-    /// Blake3 of the text, in hexadecimal.
-    pub hash: String,
-    /// What was hashed, one fact a line.
-    pub text: String,
 }
 
 /// A file that was read, with its name for messages.
@@ -117,8 +114,17 @@ impl LeafBank {
     ///
     /// # Errors
     /// [`Error::Read`], and [`Error::Input`] that names the file, the tensor, what was expected and what was got.
-    pub fn with_weights(mut self, file: &Path) -> Result<Self> {
-        self.encoder = self.encoder.with_weights(file)?;
+    pub fn with_weights(self, file: &Path) -> Result<Self> {
+        let bytes = weights::read(file)?;
+        self.with_stored_weights(Stored { file, bytes: &bytes })
+    }
+
+    /// The same with a file that was read before.
+    ///
+    /// # Errors
+    /// [`Error::Input`] as there.
+    pub fn with_stored_weights(mut self, Stored { file, bytes }: Stored<'_>) -> Result<Self> {
+        self.encoder = self.encoder.with_weights(file, bytes)?;
         Ok(self)
     }
 
@@ -179,6 +185,11 @@ impl LeafBank {
             }
             _ => Default::default(),
         };
+        if let Batch::Frames(frames) = &batch
+            && frames.dims()[0] == 0
+        {
+            return Err(Error::input("expected frames to look at, got none".to_owned(), None));
+        }
         if expected != got {
             return Err(Error::input(format!("expected samples of shape {expected:?}, got {got:?}"), None));
         }
@@ -194,13 +205,43 @@ impl LeafBank {
     /// # Errors
     /// [`Error::Input`] where the frames are not those of whole samples.
     pub fn after_backbone(&self, frames: Tensor<2>) -> Result<Answer> {
+        let count = self.frames_of_whole_samples(&frames)?;
+        let z = self.encoder.pooled(frames, count);
+        let logits = self.heads.forward(z.clone());
+        Ok(Answer { z, logits })
+    }
+
+    /// Frames a sample, where these vectors are those of whole samples.
+    fn frames_of_whole_samples(&self, frames: &Tensor<2>) -> Result<usize> {
         let (rows, count) = (frames.dims()[0], self.config.encoder.frames());
         if rows == 0 || !rows.is_multiple_of(count) {
             return Err(Error::input(format!("expected samples of {count} frames, got {rows} frames"), None));
         }
-        let z = self.encoder.pooled(frames, count);
-        let logits = self.heads.forward(z.clone());
-        Ok(Answer { z, logits })
+        Ok(count)
+    }
+
+    /// The same, with numbers of a sample that do not depend on how many others there are. Products of few rows are
+    /// rounded in another way than those of many, so samples always go in groups of [`TOGETHER`], the last filled up.
+    ///
+    /// # Shapes
+    /// As [`LeafBank::after_backbone`].
+    ///
+    /// # Errors
+    /// As [`LeafBank::after_backbone`].
+    pub fn after_backbone_alike(&self, frames: &Tensor<2>) -> Result<Answer> {
+        let ([rows, width], sample) = (frames.dims(), self.frames_of_whole_samples(frames)?);
+        let group = TOGETHER * sample;
+        let (mut all_z, mut all_logits) = (Vec::new(), Vec::new());
+        for start in (0..rows).step_by(group) {
+            let count = group.min(rows - start);
+            let part = frames.clone().narrow(0, start, count);
+            let padding = Tensor::zeros([group - count, width], &frames.device());
+            let whole = if count < group { Tensor::cat(vec![part, padding], 0) } else { part };
+            let Answer { z, logits } = self.after_backbone(whole)?;
+            all_z.push(z.narrow(0, 0, count / sample));
+            all_logits.push(logits.narrow(0, 0, count / sample));
+        }
+        Ok(Answer { z: Tensor::cat(all_z, 0), logits: Tensor::cat(all_logits, 0) })
     }
 
     /// Logits of z that was computed before.
@@ -236,47 +277,5 @@ impl LeafBank {
     /// [`Error::Input`] where the format cannot hold the weights.
     pub fn head_bytes(&self) -> Result<Vec<u8>> {
         parameters::to_bytes(&parameters::taken(&self.heads))
-    }
-
-    /// The name of what gives the vectors that go into pooling.
-    ///
-    /// # Errors
-    /// As [`LeafBank::encoder_bytes`].
-    pub fn backbone_fingerprint(&self) -> Result<Fingerprint> {
-        let weights = blake3::hash(&parameters::to_bytes(&parameters::taken(&self.encoder.backbone))?);
-        let config = self.config.encoder.backbone_description();
-        Ok(Fingerprint::of(format!("chimera backbone 1\n{config}weights {weights}\n")))
-    }
-
-    /// The name of what gives z. Heads are no part of it.
-    ///
-    /// # Errors
-    /// As [`LeafBank::encoder_bytes`].
-    pub fn encoder_fingerprint(&self) -> Result<Fingerprint> {
-        let weights = blake3::hash(&self.encoder_bytes()?);
-        let config = &self.config.encoder;
-        Ok(Fingerprint::of(format!(
-            "chimera encoder 1\n{}features {}\nweights {weights}\n",
-            config.description(),
-            config.features(),
-        )))
-    }
-
-    /// The name of what gives logits: the encoder, the heads and their concepts.
-    ///
-    /// # Errors
-    /// As [`LeafBank::encoder_bytes`].
-    pub fn bank_fingerprint(&self) -> Result<Fingerprint> {
-        let encoder = self.encoder_fingerprint()?;
-        let weights = blake3::hash(&self.head_bytes()?);
-        // Names in quotes: one with a line break in it cannot pass for two.
-        let concepts: String = self.config.concepts.iter().map(|concept| format!("concept {concept:?}\n")).collect();
-        Ok(Fingerprint::of(format!("chimera leaf bank 1\nencoder {}\n{concepts}heads {weights}\n", encoder.hash)))
-    }
-}
-
-impl Fingerprint {
-    fn of(text: String) -> Self {
-        Self { hash: blake3::hash(text.as_bytes()).to_string(), text }
     }
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use super::bank::LeafBank;
+use super::bank::{LeafBank, TOGETHER};
 use super::encoded::{CHUNK_BYTES, Check, Encoded, EncodedCache, EncodedParams, EncoderFingerprint, RowKey};
 use super::samples::Samples;
 use super::vectors::View;
@@ -11,7 +11,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 
 /// Samples that go through the encoder at a time. More are no faster on a CPU and take more memory.
-const BATCH: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+const BATCH: NonZeroUsize = NonZeroUsize::new(TOGETHER).unwrap();
 
 /// What is being done, for whoever shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +49,10 @@ impl EncodedRows {
     ) -> Result<Self> {
         let features = NonZeroUsize::new(bank.config().encoder.features()).unwrap_or(NonZeroUsize::MIN);
         let encoder = EncoderFingerprint(blake3::hash(bank.bank_fingerprint()?.text.as_bytes()).into());
-        let (concepts, check) = (bank.config().concepts.len(), Check::Lengths);
+        let (concepts, check) = (bank.config().concepts.len(), Check::Checksums);
         let params = EncodedParams { folder, encoder, features, concepts, check, threads, chunk_bytes: CHUNK_BYTES };
         let (encoded, places) = through_cache(&params, view.samples, progress, &mut |rows, z, logits| {
-            let answer = view.answer(bank, rows, None)?;
+            let answer = view.encoded(bank, rows)?;
             z.iter_mut().zip(answer.z.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
             logits.iter_mut().zip(answer.logits.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
             Ok(())

@@ -20,7 +20,8 @@ use crate::error::{Error, Result};
 pub const CHUNK_BYTES: usize = 4 << 20;
 
 /// A hash (blake3) of everything beside the medium that decides z and logits: weights of encoder and heads, the names
-/// and order of concepts, how media are prepared, and how numbers are computed where that shows.
+/// and order of concepts, and how media are prepared. The cache itself keeps apart what machines with other instructions
+/// computed, since that differs in the last bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EncoderFingerprint(pub [u8; 32]);
 

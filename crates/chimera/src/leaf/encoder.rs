@@ -25,6 +25,8 @@ pub const DEFAULT_FEATURES: usize = 256;
 const FEATURES: std::ops::RangeInclusive<usize> = 1..=1 << 14;
 const FRAMES: std::ops::RangeInclusive<usize> = 1..=1 << 12;
 const LARGEST_SIZE: usize = 1 << 12;
+/// So many weights are a gigabyte.
+const LARGEST_PROJECTION: usize = 1 << 28;
 
 /// Networks that see pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,7 +149,16 @@ impl EncoderConfig {
                 within("a number of frames", FRAMES, frames)?;
                 within("a size of pictures", network.least_size()..=LARGEST_SIZE, size)
             }
-            Self::Given { width, .. } => within("a number of given features", 1..=1 << 20, width),
+            Self::Given { width, .. } => {
+                within("a number of given features", 1..=1 << 20, width)?;
+                let weights = width * self.features();
+                if self.is_projected() && weights > LARGEST_PROJECTION {
+                    let message =
+                        format!("expected a projection of at most {LARGEST_PROJECTION} weights, got {weights}");
+                    return Err(Error::input(message, Some("make z shorter".to_owned())));
+                }
+                Ok(())
+            }
         }
     }
 
@@ -252,11 +263,13 @@ impl Encoder {
         }
     }
 
-    /// The encoder with a backbone from a file of weights.
-    pub(super) fn with_weights(mut self, file: &Path) -> Result<Self> {
+    /// The encoder with a backbone from a file of weights, whose content is `bytes`.
+    pub(super) fn with_weights(mut self, file: &Path, bytes: &[u8]) -> Result<Self> {
         self.backbone = match self.backbone {
-            Backbone::Resnet18(network) => Backbone::Resnet18(weights::load(network, "resnet18", file)?),
-            Backbone::MobilenetV2(network) => Backbone::MobilenetV2(weights::load(network, "mobilenet_v2", file)?),
+            Backbone::Resnet18(network) => Backbone::Resnet18(weights::filled(network, "resnet18", file, bytes)?),
+            Backbone::MobilenetV2(network) => {
+                Backbone::MobilenetV2(weights::filled(network, "mobilenet_v2", file, bytes)?)
+            }
             Backbone::Cnn(_) | Backbone::Given(_) => {
                 let message = format!(
                     "expected resnet18 or mobilenet_v2 for the weights in `{}`, got another encoder",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bank::LeafBank;
 use super::vectors::View;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::metric::MacroMean;
 use crate::metric::columns::{Positive, ScoreTable, rank_columns};
 
@@ -32,6 +32,13 @@ pub(super) fn look(bank: &LeafBank, view: View<'_>, rows: &[usize], threads: Non
     for rows in rows.chunks(BATCH) {
         let answer = view.answer(bank, rows, None)?;
         logits.extend(answer.logits.into_data().iter::<f32>());
+    }
+    if let Some(wrong) = logits.iter().position(|logit| !logit.is_finite()) {
+        let (row, concept) = (rows[wrong / table.concepts.len()], wrong % table.concepts.len());
+        let (id, name, logit) = (&table.ids[row], &table.concepts[concept], logits[wrong]);
+        let message = format!("expected a finite logit of `{name}` for the held-out sample `{id}`, got {logit}");
+        let hint = "look at the sample; a smaller `--rate` may help, or features without extreme numbers";
+        return Err(Error::input(message, Some(hint.to_owned())));
     }
     let (mut sum, mut known) = (0.0, 0_u64);
     for (place, &logit) in logits.iter().enumerate() {

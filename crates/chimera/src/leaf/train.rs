@@ -25,6 +25,7 @@ use super::encoder::EncoderConfig;
 use super::held_out::{self, HeldOut};
 use super::samples::Samples;
 use super::vectors::{Vectors, View};
+use super::weights;
 use crate::data::rows::FitRows;
 use crate::error::{Error, Result};
 use crate::parallel::in_pool;
@@ -35,7 +36,7 @@ use crate::seed::stream;
 pub struct EpochRecord {
     /// Its number, from 1.
     pub epoch: usize,
-    /// Mean loss over the train rows while they were learned from.
+    /// Mean loss over the known labels of the train rows while they were learned from; with `pos_weight`, as weighted there.
     pub loss: f64,
     /// The learning rate of its last step.
     pub rate: f64,
@@ -155,9 +156,11 @@ impl Training<'_> {
     fn run_here(&self, events: &mut (dyn FnMut(TrainEvent<'_>) + Send)) -> Result<Trained> {
         let dataset = self.samples.dataset();
         let (rows, held_out) = (self.rows()?, dataset.fit_half().filtered(|row| self.samples.has(row)));
-        let mut run = Run::start(self, &rows)?;
+        let weights = self.config.weights.as_deref().map(weights::read).transpose()?;
+        let mut run = Run::start(self, &rows, weights.as_deref())?;
         let learned = Learned::of(self, &rows)?;
-        let key = self.key(&rows, &held_out)?;
+        let key = self.key(&rows, &held_out, weights.as_deref())?;
+        drop(weights);
         let resumed_after = match self.start {
             Start::GoOn => run.resume(self, Checkpoint::read(self.checkpoint, &key, self.config)?)?,
             Start::Anew(_) => None,
@@ -182,6 +185,7 @@ impl Training<'_> {
             if !bank.is_finite() {
                 return Err(run.diverged(self, "its weights are no numbers any more"));
             }
+            let learning = began.elapsed().as_secs_f64();
             let held_out = held_out::look(&bank, view, held_out.numbers(), self.threads)?;
             let seconds = began.elapsed().as_secs_f64();
             let record = EpochRecord {
@@ -190,7 +194,7 @@ impl Training<'_> {
                 rate,
                 held_out,
                 seconds,
-                samples_per_second: rows.len() as f64 / seconds,
+                samples_per_second: rows.len() as f64 / learning,
             };
             run.keep(record)?;
             stopped = run.stopped(self.config.patience);
@@ -254,7 +258,7 @@ impl Training<'_> {
     }
 
     /// A name for everything that decides the result.
-    fn key(&self, rows: &FitRows, held_out: &FitRows) -> Result<String> {
+    fn key(&self, rows: &FitRows, held_out: &FitRows, weights: Option<&[u8]>) -> Result<String> {
         let dataset = self.samples.dataset();
         let mut hasher = blake3::Hasher::new_derive_key("chimera leaf training 2");
         // Weights are named by their content, wherever they lie.
@@ -271,9 +275,8 @@ impl Training<'_> {
                 hasher.update(&hash);
             }
         }
-        if let Some(path) = &self.config.weights {
-            let bytes = std::fs::read(path).map_err(|cause| Error::read(path, cause))?;
-            hasher.update(blake3::hash(&bytes).as_bytes());
+        if let Some(bytes) = weights {
+            hasher.update(blake3::hash(bytes).as_bytes());
         }
         Ok(hasher.finalize().to_string())
     }

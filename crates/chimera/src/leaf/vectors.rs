@@ -46,7 +46,7 @@ impl Vectors {
         let width = network.width();
         let features = NonZeroUsize::new(frames * width).unwrap_or(NonZeroUsize::MIN);
         let encoder = EncoderFingerprint(blake3::hash(bank.backbone_fingerprint()?.text.as_bytes()).into());
-        let check = Check::Lengths;
+        let check = Check::Checksums;
         let params = EncodedParams { folder, encoder, features, concepts: 0, check, threads, chunk_bytes: CHUNK_BYTES };
         let device = bank.device();
         let (encoded, places) = through_cache(&params, samples, progress, &mut |rows, vectors, _| {
@@ -102,10 +102,22 @@ impl View<'_> {
     /// # Errors
     /// [`Error::Input`] for a row that has nothing to look at.
     pub fn answer(&self, bank: &LeafBank, rows: &[usize], augment: Option<(&Augment, u64)>) -> Result<Answer> {
+        bank.after_backbone(self.before_pooling(bank, rows, augment)?)
+    }
+
+    /// z and logits of these rows, each with the same bits alone and in any company.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a row that has nothing to look at.
+    pub fn encoded(&self, bank: &LeafBank, rows: &[usize]) -> Result<Answer> {
+        bank.after_backbone_alike(&self.before_pooling(bank, rows, None)?)
+    }
+
+    fn before_pooling(&self, bank: &LeafBank, rows: &[usize], augment: Option<(&Augment, u64)>) -> Result<Tensor<2>> {
         let device = bank.device();
         match self.vectors.filter(|_| augment.is_none()) {
-            Some(vectors) => bank.after_backbone(vectors.batch(rows, &device)?),
-            None => bank.forward(self.samples.batch(rows, augment, &device)?),
+            Some(vectors) => vectors.batch(rows, &device),
+            None => bank.backbone(self.samples.batch(rows, augment, &device)?),
         }
     }
 }

@@ -5,7 +5,6 @@ mod pickle;
 mod torch;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{Cursor, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -17,9 +16,13 @@ use zip::ZipArchive;
 
 use super::parameters;
 use crate::error::{Error, Result, lower_first};
+use crate::file::open_regular;
 
-/// Files and single storages beyond this are refused: the largest network here takes 50 MB.
+/// Files beyond this are refused: the largest network here takes 50 MB.
 const LARGEST: u64 = 2 << 30;
+
+/// A tensor that needs more of its storage is refused, before anything is unpacked.
+const LARGEST_STORAGE: u64 = 256 << 20;
 
 /// What training scripts put before torchvision's names.
 const PREFIXES: [&str; 3] = ["module.", "backbone.", "model."];
@@ -54,16 +57,16 @@ struct Stored {
     shape: Vec<usize>,
     strides: Vec<usize>,
     offset: usize,
+    /// Numbers there are.
+    count: usize,
     place: Place,
 }
 
 /// The network with all its parameters and running statistics read from a file. A classifier (`fc`, `classifier`) and
 /// counters of batches in the file are left alone, and so are names that belong to no part of the network.
-pub(super) fn load<M: Module>(module: M, network: &str, file: &Path) -> Result<M> {
-    filled(module, network, file, &read(file)?)
-}
-
-fn filled<M: Module>(module: M, network: &str, file: &Path, bytes: &[u8]) -> Result<M> {
+///
+/// `bytes` is what [`read`] gave; `file` is for messages.
+pub(super) fn filled<M: Module>(module: M, network: &str, file: &Path, bytes: &[u8]) -> Result<M> {
     let Contents { mut tensors, mut archive } = index(bytes).map_err(|problem| parameters::damaged(file, &problem))?;
     let module = parameters::replaced(module, &mut |name, shape| {
         let stored = tensors.remove(name).ok_or_else(|| missing(file, network, name, shape, &tensors))?;
@@ -84,9 +87,10 @@ fn filled<M: Module>(module: M, network: &str, file: &Path, bytes: &[u8]) -> Res
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>> {
+/// The content of a file of weights. Pipes and the like are refused: they have no content to go back to.
+pub(super) fn read(file: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let opened = File::open(file).map_err(|cause| Error::read(file, cause))?;
+    let opened = open_regular(file).map_err(|cause| Error::read(file, cause))?;
     opened.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|cause| Error::read(file, cause))?;
     if bytes.len() as u64 > LARGEST {
         return Err(parameters::damaged(file, "it is larger than 2 GiB"));
@@ -133,11 +137,13 @@ fn safe(bytes: &[u8]) -> std::result::Result<BTreeMap<String, Stored>, String> {
     let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
     let stored = tensors.iter().map(|(name, view)| {
         let start = view.data().as_ptr().addr() - bytes.as_ptr().addr();
+        let kind = Kind::of_dtype(view.dtype());
         let stored = Stored {
-            kind: Kind::of_dtype(view.dtype()),
+            kind,
             shape: view.shape().to_vec(),
             strides: row_major(view.shape()),
             offset: 0,
+            count: view.data().len() / kind.size().max(1),
             place: Place::Bytes(start..start + view.data().len()),
         };
         (name.to_owned(), stored)
@@ -146,9 +152,10 @@ fn safe(bytes: &[u8]) -> std::result::Result<BTreeMap<String, Stored>, String> {
 }
 
 fn row_major(shape: &[usize]) -> Vec<usize> {
-    let mut strides = vec![1; shape.len()];
+    let mut strides = vec![1_usize; shape.len()];
     for axis in (1..shape.len()).rev() {
-        strides[axis - 1] = strides[axis] * shape[axis];
+        // A shape without numbers may have any sides; what is reached is checked where it is read.
+        strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
     }
     strides
 }
@@ -207,9 +214,12 @@ fn numbers(file: &[u8], archive: Option<&mut Archive<'_>>, stored: &Stored) -> s
     let reach = stored.shape.iter().zip(&stored.strides).try_fold(stored.offset, |reach, (length, stride)| {
         length.saturating_sub(1).checked_mul(*stride).and_then(|step| reach.checked_add(step))
     });
-    let needed =
-        reach.and_then(|last| last.checked_add(1)?.checked_mul(size)).filter(|needed| *needed as u64 <= LARGEST);
-    let needed = needed.ok_or("it claims more than 2 GiB")?;
+    let numbers = reach.and_then(|last| last.checked_add(1)).ok_or("it claims more than this machine can count")?;
+    if numbers > stored.count {
+        return Err(format!("expected {numbers} numbers in its storage, got {}", stored.count));
+    }
+    let needed = numbers.checked_mul(size).filter(|needed| *needed as u64 <= LARGEST_STORAGE);
+    let needed = needed.ok_or("it claims more than 256 MiB")?;
     let unpacked;
     let bytes = match (&stored.place, archive) {
         (Place::Bytes(range), _) => file.get(range.clone()).unwrap_or_default(),

@@ -202,9 +202,25 @@ fn store(params: &EncodedParams<'_>, row_bytes: usize) -> Store {
     // Numbers lie on disk as in memory; a machine with another order has another folder.
     let order = if cfg!(target_endian = "big") { "big" } else { "little" };
     let title = format!(
-        "chimera encoded samples {VERSION}\nencoder {encoder}\nfeatures {features}\nconcepts {concepts}\norder {order}\n"
+        "chimera encoded samples {VERSION}\nencoder {encoder}\nfeatures {features}\nconcepts {concepts}\norder {order}\n\
+         arithmetic {}\n",
+        arithmetic()
     );
     Store::new(StoreParams { folder, title, extension: "encoded", row_bytes, check, threads })
+}
+
+/// The instructions that products are computed with: others round in another way.
+fn arithmetic() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f") {
+            return "avx512";
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            return "avx2";
+        }
+    }
+    std::env::consts::ARCH
 }
 
 /// One digest for id and content, so that no two keys look alike.

@@ -60,13 +60,13 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn start(training: &Training<'_>, rows: &FitRows) -> Result<Self> {
+    pub(super) fn start(training: &Training<'_>, rows: &FitRows, weights: Option<&[u8]>) -> Result<Self> {
         let Training { config, encoder, samples, device, .. } = training;
         let concepts = samples.dataset().table().concepts.clone();
         let bank_config = LeafBankConfig { encoder: *encoder, concepts };
         let mut bank = bank_config.init(config.seed, &device.clone().autodiff())?;
-        if let Some(file) = &config.weights {
-            bank = bank.with_weights(file)?;
+        if let (Some(file), Some(bytes)) = (&config.weights, weights) {
+            bank = bank.with_stored_weights(Stored { file, bytes })?;
         }
         if let Some(features) = samples.given() {
             bank = bank.with_scale(&Scale::of(features, rows)?)?;
@@ -127,24 +127,28 @@ impl Run {
         stream(config.seed, "order of train rows", epoch as u64).shuffle(&mut order);
         let batches = batches(&order, config.batch, training.needs_company());
         let steps = batches.len();
-        let (mut sum, mut seen, mut rate) = (0.0, 0, config.rate);
+        let (mut sum, mut seen, mut rate) = (0.0, 0.0, config.rate);
+        // Taken along by value: a second handle on the weights would make the optimizer copy them in each step.
+        let mut bank = self.bank.clone();
         for (step, rows) in batches.into_iter().enumerate() {
             let augment = learned.augment.as_ref().map(|augment| (augment, epoch as u64));
-            let answer = view.answer(&self.bank, rows, augment)?;
-            let targets = view.samples.targets(rows, &self.bank.device())?;
+            let answer = view.answer(&bank, rows, augment)?;
+            let targets = view.samples.targets(rows, &bank.device())?;
             let loss = cross_entropy(answer.logits, &targets, learned.positive_weights.clone());
             let value = f64::from(loss.clone().into_scalar::<f32>());
             if !value.is_finite() {
                 return Err(self.diverged(training, &format!("the loss of step {} is {value}", step + 1)));
             }
-            let gradients = GradientsParams::from_grads(loss.backward(), &self.bank);
+            let gradients = GradientsParams::from_grads(loss.backward(), &bank);
             rate = config.rate * config.schedule.share((epoch - 1) * steps + step, config.epochs * steps);
-            self.bank = self.optimizer.step(rate, self.bank.clone(), gradients);
-            sum += value * rows.len() as f64;
-            seen += rows.len();
-            events(TrainEvent::Step { epoch, step: step + 1, steps, loss: sum / seen as f64 });
+            bank = self.optimizer.step(rate, bank, gradients);
+            let known = f64::from(targets.known.sum().into_scalar::<f32>());
+            sum += value * known;
+            seen += known;
+            events(TrainEvent::Step { epoch, step: step + 1, steps, loss: sum / f64::max(seen, 1.0) });
         }
-        let mean = sum / seen as f64;
+        self.bank = bank;
+        let mean = sum / f64::max(seen, 1.0);
         if mean > DIVERGED {
             return Err(self.diverged(training, &format!("its mean loss is {mean:.1}")));
         }
@@ -187,6 +191,7 @@ impl Run {
 
     pub(super) fn checkpoint(&self, key: &str, config: &LeafConfig) -> Result<Checkpoint> {
         let failed = |error: &dyn std::fmt::Display| Error::input(format!("cannot record the run: {error}"), None);
+        // Running statistics are up to date: the look at held-out rows asked for them.
         let bank = self.bank.clone().into_record().into_bytes().map_err(|error| failed(&error))?;
         let optimizer = self.optimizer.into_bytes().map_err(|error| failed(&error))?;
         let (best, weights) = self.best.clone().unzip();

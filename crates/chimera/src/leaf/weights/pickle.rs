@@ -2,7 +2,7 @@
 //! either one of the few that build tensors and dictionaries, or an object that nobody looks into.
 //!
 //! Values lie in one list and name each other by number, so a value that is shared, or changed after it was noted, is
-//! still one value, and no input takes more memory than a small multiple of its length.
+//! still one value. How many values and operations there may be is bounded, and so is the memory that any input takes.
 
 mod calls;
 
@@ -10,6 +10,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 const EMPTY: &str = "it takes more than it holds";
+
+/// No state dict has more values: 30,000 tensors are made of so many.
+const MOST_VALUES: usize = 1 << 20;
+
+/// Nor takes more operations, each of which notes, stacks or recalls at most one thing.
+const MOST_OPERATIONS: usize = 1 << 23;
 
 /// Names made of two texts are short, or many of them could be made of one long text.
 const LONGEST_NAME: usize = 1000;
@@ -66,7 +72,7 @@ pub(super) struct Pickle {
 pub(super) fn read(bytes: &[u8]) -> Result<Pickle, String> {
     let mut machine =
         Machine { bytes, at: 0, values: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: BTreeMap::new() };
-    loop {
+    for _ in 0..MOST_OPERATIONS {
         let place = machine.at;
         let operation = machine.byte()?;
         if operation == b'.' {
@@ -77,6 +83,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Pickle, String> {
             .step(operation)
             .map_err(|problem| format!("{problem} (pickle operation 0x{operation:02x} at byte {place})"))?;
     }
+    Err(format!("it takes more than {MOST_OPERATIONS} operations to read"))
 }
 
 struct Machine<'a> {
@@ -158,6 +165,9 @@ impl Machine<'_> {
     }
 
     fn push(&mut self, value: Value) -> Step {
+        if self.values.len() >= MOST_VALUES {
+            return Err(format!("it holds more than {MOST_VALUES} values"));
+        }
         self.stack.push(self.values.len());
         self.values.push(value);
         Ok(())

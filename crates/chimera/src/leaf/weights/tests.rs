@@ -118,10 +118,17 @@ fn loaded(bytes: &[u8]) -> std::result::Result<BTreeMap<String, Array>, String> 
 fn files_are_read_from_disk() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("w.pth");
-    let missing = load(small(2), "resnet18", &file).unwrap_err().to_string();
+    let missing = read(&file).unwrap_err().to_string();
     assert_eq!(missing, format!("cannot read `{}`: no such file or folder", file.display()));
     std::fs::write(&file, pth(&given(&small(1), ""))).unwrap();
-    assert_eq!(taken(&load(small(2), "resnet18", &file).unwrap()), taken(&small(1)));
+    assert_eq!(loaded(&read(&file).unwrap()).unwrap(), taken(&small(1)));
+    // A pipe would be waited for, and has no content that could be read again.
+    #[cfg(unix)]
+    {
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(read(&pipe).unwrap_err().to_string().contains("it is not a regular file"));
+    }
 }
 
 #[test]
@@ -135,6 +142,10 @@ fn every_layout_gives_the_same_numbers() {
     let nested =
         [b"\x80\x02}(", text("epoch").as_slice(), b"K\x03", &text("state_dict"), &state_dict(&tensors), b"u."].concat();
     assert_eq!(loaded(&zipped(&nested, &tensors)).unwrap(), expected);
+    // The best accuracy so far stands beside them as a tensor of its own; torch's ImageNet example saves so.
+    let accuracy = b"ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\x000X\x03\0\0\0cpuK\x01tQK\0))\x89}tR";
+    let parts = [b"\x80\x02}(", &text("best_acc1")[..], accuracy, &text("state_dict"), &state_dict(&tensors), b"u."];
+    assert_eq!(loaded(&zipped(&parts.concat(), &tensors)).unwrap(), expected);
 }
 
 #[test]
@@ -220,7 +231,7 @@ fn claims_beyond_the_file_are_refused() {
     let mut tensors = given(&small(1), "");
     tensors[0].strides = vec![60_000];
     let error = loaded(&pth(&tensors)).unwrap_err();
-    assert!(error.contains("cannot read `bn1.bias`: expected 480004 bytes, got 12"), "{error}");
+    assert!(error.contains("cannot read `bn1.bias`: expected 120001 numbers in its storage, got 3"), "{error}");
     // A length of 2^62 in the old layout.
     let tensors = given(&small(1), "");
     let mut bytes = old_pth(&tensors);
@@ -228,6 +239,21 @@ fn claims_beyond_the_file_are_refused() {
     let first = bytes.len() - stored;
     bytes[first + 7] = 0x40;
     assert!(loaded(&bytes).unwrap_err().contains("the file is cut off"));
+}
+
+/// Little on disk may become much in memory; where it ends is said.
+#[test]
+fn bombs_are_refused() {
+    for (operation, expected) in [(b'N', "it holds more than 1048576 values"), (b'(', "more than 8388608 operations")] {
+        let error =
+            loaded(&zipped(&[b"\x80\x02", vec![operation; 9 << 20].as_slice(), b"."].concat(), &[])).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+    // Sides of a tensor without numbers are multiplied too.
+    let sides =
+        format!("{{\"conv1.x\":{{\"dtype\":\"F32\",\"shape\":[0,{0},{0}],\"data_offsets\":[0,0]}}}}", 1_u64 << 33);
+    let bytes = [&(sides.len() as u64).to_le_bytes()[..], sides.as_bytes()].concat();
+    assert!(loaded(&bytes).unwrap_err().contains("got none"));
 }
 
 #[test]

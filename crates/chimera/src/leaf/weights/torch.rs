@@ -112,6 +112,7 @@ fn tensors(pickle: &Pickle, place: &dyn Fn(&str) -> Option<Place>) -> Result<BTr
             shape: tensor.shape.clone(),
             strides: tensor.strides.clone(),
             offset: tensor.offset,
+            count: tensor.storage.count,
             place,
         };
         found.insert(name, stored);
@@ -136,12 +137,10 @@ fn state_dict(pickle: &Pickle) -> Result<Vec<(String, Id)>, String> {
         };
         return Err(format!("expected a state dict, got {class}; save `model.state_dict()` instead of `model`"));
     };
-    if top.iter().any(is_tensor) {
-        return Ok(top);
-    }
+    // One level down first: what stands beside the weights may be tensors too, such as the best accuracy so far.
     let nested = NESTED.iter().find_map(|wanted| {
         let (_, id) = top.iter().find(|(name, _)| name == wanted)?;
         entries(*id).filter(|nested| nested.iter().any(is_tensor))
     });
-    nested.ok_or_else(|| "it holds no tensors".to_owned())
+    nested.or_else(|| top.iter().any(is_tensor).then_some(top)).ok_or_else(|| "it holds no tensors".to_owned())
 }
