@@ -7,9 +7,7 @@
 mod backward;
 mod forward;
 mod geometry;
-mod lanes;
 mod pool;
-mod tile;
 
 #[cfg(test)]
 mod tests;

@@ -6,9 +6,8 @@
 use rayon::prelude::*;
 
 use super::geometry::{Frame, Geometry, Order, Scratch, reorder, with_scratch};
-use super::lanes::LANES;
 use super::pool::Rows;
-use super::tile::{Finish, Walk, multiply};
+use chimera_gate::product::{Finish, LANES, Walk, multiply};
 
 /// Shards of a batch: enough for many threads, few enough that their sums stay small beside the activations.
 const SHARDS: usize = 16;

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::geometry::{Geometry, Order, Scratch, reorder, with_scratch};
 use super::pool::Rows;
-use super::tile::{Finish, Walk, multiply};
+use chimera_gate::product::{Finish, Walk, multiply};
 
 /// What a convolution gives for a batch.
 #[derive(Debug, PartialEq)]

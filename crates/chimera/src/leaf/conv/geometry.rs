@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use super::lanes::LANES;
+use chimera_gate::product::LANES;
 
 /// Which axis of a tensor of images comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! At an odd edge the last row or column stands alone. Beside each number goes which of the four it was, so that its
 //! gradient finds the way back; of equal ones it is the first.
 
-use super::lanes::LANES;
+use chimera_gate::product::LANES;
 
 /// Rows of channels-last pixels.
 #[derive(Debug, Clone, Copy)]

@@ -12,12 +12,13 @@
 #![allow(unsafe_code, reason = "pointers without bounds checks in the hottest loop; `multiply` checks their range")]
 
 use super::lanes::{LANES, Lanes};
+use super::panels::PANEL;
 
 /// Where the operands of a product lie, in floats.
 ///
 /// `c[row][column] = start + sum over segments and steps of a[row][segment][step] * b[segment][step][column]`
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Walk {
+pub struct Walk {
     /// Runs of steps.
     pub segments: usize,
     /// Steps of a run.
@@ -32,7 +33,7 @@ pub(super) struct Walk {
 
 /// What a sum begins with, and what is done with it.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Finish<'a> {
+pub enum Finish<'a> {
     /// Begin with zero.
     Replace,
     /// Begin with what is there.
@@ -46,25 +47,20 @@ pub(super) enum Finish<'a> {
 /// # Panics
 ///
 /// When a walk leaves its slice: a mistake of the caller, never of data.
-pub(super) fn multiply(
-    walk: &Walk,
-    rows: usize,
-    columns: usize,
-    a: &[f32],
-    b: &[f32],
-    c: &mut [f32],
-    finish: Finish<'_>,
-) {
+pub fn multiply(walk: &Walk, rows: usize, columns: usize, a: &[f32], b: &[f32], c: &mut [f32], finish: Finish<'_>) {
     if rows == 0 || columns == 0 {
         return;
     }
     let padded = columns.next_multiple_of(LANES);
     if walk.segments > 0 && walk.steps > 0 {
         let last = [rows - 1, walk.segments - 1, walk.steps - 1];
-        assert!(last.iter().zip(walk.a).map(|(count, step)| count * step).sum::<usize>() < a.len(), "left operand");
-        assert!(last[1] * walk.b[0] + last[2] * walk.b[1] + padded <= b.len(), "right operand");
+        let far = |counts: &[usize], steps: &[usize]| {
+            counts.iter().zip(steps).map(|(count, step)| *count as u128 * *step as u128).sum::<u128>()
+        };
+        assert!(far(&last, &walk.a) < a.len() as u128, "left operand");
+        assert!(far(&last[1..], &walk.b) + padded as u128 <= b.len() as u128, "right operand");
     }
-    assert!((rows - 1) * walk.c + columns <= c.len(), "result");
+    assert!((rows - 1) as u128 * walk.c as u128 + columns as u128 <= c.len() as u128, "result");
     if let Finish::Bias(bias, _) = finish {
         assert!(padded <= bias.len(), "bias");
     }
@@ -80,7 +76,7 @@ pub(super) fn multiply(
                 return avx2(block, rows, columns);
             }
         }
-        blocks::<[f32; LANES], 4, 1>(block, rows, columns);
+        blocks::<[f32; LANES], 4, 1, 0>(block, rows, columns);
     }
 }
 
@@ -96,19 +92,29 @@ struct Block<'a> {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 unsafe fn avx512(block: Block<'_>, rows: usize, columns: usize) {
-    unsafe { blocks::<std::arch::x86_64::__m512, 12, 2>(block, rows, columns) }
+    unsafe {
+        match block.walk.a[0] {
+            1 => blocks::<std::arch::x86_64::__m512, 12, 2, 1>(block, rows, columns),
+            PANEL => blocks::<std::arch::x86_64::__m512, 12, 2, PANEL>(block, rows, columns),
+            _ => blocks::<std::arch::x86_64::__m512, 12, 2, 0>(block, rows, columns),
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2(block: Block<'_>, rows: usize, columns: usize) {
-    unsafe { blocks::<[std::arch::x86_64::__m256; 2], 6, 1>(block, rows, columns) }
+    unsafe { blocks::<[std::arch::x86_64::__m256; 2], 6, 1, 0>(block, rows, columns) }
 }
 
 /// Cuts rows evenly into blocks of at most `R`, and columns into bundles, `B` at a time; twice as many where rows are
 /// so few that the sums of a block would wait for each other.
 #[inline(always)]
-unsafe fn blocks<L: Lanes, const R: usize, const B: usize>(block: Block<'_>, rows: usize, columns: usize) {
+unsafe fn blocks<L: Lanes, const R: usize, const B: usize, const A: usize>(
+    block: Block<'_>,
+    rows: usize,
+    columns: usize,
+) {
     let parts = rows.div_ceil(R);
     let widest = if 2 * rows <= R { 2 * B } else { B };
     let mut column = 0;
@@ -130,9 +136,9 @@ unsafe fn blocks<L: Lanes, const R: usize, const B: usize>(block: Block<'_>, row
             };
             unsafe {
                 match bundles {
-                    1 => of_rows::<L, 1>(here, to - from, width),
-                    2 => of_rows::<L, 2>(here, to - from, width),
-                    _ => of_few_rows::<L, 4>(here, to - from, width),
+                    1 => of_rows::<L, 1, A>(here, to - from, width),
+                    2 => of_rows::<L, 2, A>(here, to - from, width),
+                    _ => of_few_rows::<L, 4, A>(here, to - from, width),
                 }
             }
         }
@@ -142,38 +148,73 @@ unsafe fn blocks<L: Lanes, const R: usize, const B: usize>(block: Block<'_>, row
 
 /// Turns the number of rows into a constant, so that all sums of a block stay in registers.
 #[inline(always)]
-unsafe fn of_rows<L: Lanes, const B: usize>(block: Block<'_>, rows: usize, width: usize) {
+unsafe fn of_rows<L: Lanes, const B: usize, const A: usize>(block: Block<'_>, rows: usize, width: usize) {
     unsafe {
         match rows {
-            ..=6 => of_few_rows::<L, B>(block, rows, width),
-            7 => one::<L, 7, B>(block, width),
-            8 => one::<L, 8, B>(block, width),
-            9 => one::<L, 9, B>(block, width),
-            10 => one::<L, 10, B>(block, width),
-            11 => one::<L, 11, B>(block, width),
-            _ => one::<L, 12, B>(block, width),
+            ..=6 => of_few_rows::<L, B, A>(block, rows, width),
+            7 => one::<L, 7, B, A>(block, width),
+            8 => one::<L, 8, B, A>(block, width),
+            9 => one::<L, 9, B, A>(block, width),
+            10 => one::<L, 10, B, A>(block, width),
+            11 => one::<L, 11, B, A>(block, width),
+            _ => one::<L, 12, B, A>(block, width),
         }
     }
 }
 
 #[inline(always)]
-unsafe fn of_few_rows<L: Lanes, const B: usize>(block: Block<'_>, rows: usize, width: usize) {
+unsafe fn of_few_rows<L: Lanes, const B: usize, const A: usize>(block: Block<'_>, rows: usize, width: usize) {
     unsafe {
         match rows {
-            1 => one::<L, 1, B>(block, width),
-            2 => one::<L, 2, B>(block, width),
-            3 => one::<L, 3, B>(block, width),
-            4 => one::<L, 4, B>(block, width),
-            5 => one::<L, 5, B>(block, width),
-            _ => one::<L, 6, B>(block, width),
+            1 => one::<L, 1, B, A>(block, width),
+            2 => one::<L, 2, B, A>(block, width),
+            3 => one::<L, 3, B, A>(block, width),
+            4 => one::<L, 4, B, A>(block, width),
+            5 => one::<L, 5, B, A>(block, width),
+            _ => one::<L, 6, B, A>(block, width),
         }
+    }
+}
+
+/// Where the rows of a block begin: multiples of one stride. A machine adds a register times 1, 2, 4 or 8 to an address for
+/// nothing; odd multiples are kept in registers, so that no instruction is spent on addresses between the products.
+#[derive(Clone, Copy)]
+struct RowOffsets([usize; 6]);
+
+impl RowOffsets {
+    #[inline(always)]
+    fn new(stride: usize, hide: bool) -> Self {
+        let bytes = stride * size_of::<f32>();
+        // Hidden from the compiler, which would else find out that they are multiples and add them up again each time.
+        Self([1, 3, 5, 7, 9, 11].map(|odd| if hide { std::hint::black_box(odd * bytes) } else { odd * bytes }))
+    }
+
+    #[inline(always)]
+    unsafe fn of(self, first: *const f32, row: usize) -> *const f32 {
+        let [one, three, five, seven, nine, eleven] = self.0;
+        let bytes = match row {
+            0 => 0,
+            1 => one,
+            2 => 2 * one,
+            3 => three,
+            4 => 4 * one,
+            5 => five,
+            6 => 2 * three,
+            7 => seven,
+            8 => 8 * one,
+            9 => nine,
+            10 => 2 * five,
+            _ => eleven,
+        };
+        unsafe { first.byte_add(bytes) }
     }
 }
 
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "iterators over registers are not always unrolled; these loops are")]
-unsafe fn one<L: Lanes, const R: usize, const B: usize>(block: Block<'_>, width: usize) {
+unsafe fn one<L: Lanes, const R: usize, const B: usize, const A: usize>(block: Block<'_>, width: usize) {
     let Walk { segments, steps, a: [a_row, a_segment, a_step], b: [b_segment, b_step], c: c_row } = *block.walk;
+    let row_at = RowOffsets::new(if A == 0 { a_row } else { A }, A == 0);
     unsafe {
         let mut sums = [[L::splat(0.0); B]; R];
         match block.finish {
@@ -200,7 +241,7 @@ unsafe fn one<L: Lanes, const R: usize, const B: usize>(block: Block<'_>, width:
                     right[bundle] = L::load(b.add(bundle * LANES));
                 }
                 for row in 0..R {
-                    let left = L::splat(*a.add(row * a_row));
+                    let left = L::splat(*row_at.of(a, row));
                     for bundle in 0..B {
                         sums[row][bundle] = sums[row][bundle].add_product(left, right[bundle]);
                     }
@@ -285,7 +326,7 @@ mod tests {
 
     #[test]
     fn all_instruction_sets_give_the_same_numbers() {
-        let mut ways: Vec<unsafe fn(Block<'_>, usize, usize)> = vec![blocks::<[f32; LANES], 4, 1>];
+        let mut ways: Vec<unsafe fn(Block<'_>, usize, usize)> = vec![blocks::<[f32; LANES], 4, 1, 0>];
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {

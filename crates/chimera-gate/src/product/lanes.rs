@@ -13,7 +13,7 @@ use std::arch::x86_64::{
 };
 
 /// Floats in a bundle.
-pub(super) const LANES: usize = 16;
+pub const LANES: usize = 16;
 
 /// A bundle of [`LANES`] floats.
 ///
