@@ -38,10 +38,51 @@ pub(crate) enum Command {
     /// Show and check dataset folders.
     #[command(subcommand)]
     Data(DataCommand),
-    /// Learn to recognise a dataset's concepts.
+    /// Learn a dataset's concepts, and gates for rules over them.
     Train(Box<TrainArguments>),
+    /// Teach a model new rules: only the gates that are missing.
+    Add(AddArguments),
+    /// List, check and clean up the gates that are kept for all models.
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// See it work: a built-in rule file against built-in labels.
     Demo(DemoArguments),
+}
+
+/// The cache that a command is about.
+#[derive(Debug, Args)]
+pub(crate) struct CacheFolder {
+    /// The cache folder; by default `chimera` in the user's cache folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CacheCommand {
+    /// List all gates with their formulas.
+    Ls(CacheFolder),
+    /// Read every gate and say which are damaged; exit code 1 if there are any.
+    Verify(CacheFolder),
+    /// Remove gates that were not used for long, damaged ones, and what killed runs left.
+    #[command(
+        after_help = "Examples:\n  chimera cache gc\n  chimera cache gc --unused-for 0 --keep model/   # all but a model's"
+    )]
+    Gc {
+        #[command(flatten)]
+        folder: CacheFolder,
+        /// Days after which an unused gate goes.
+        #[arg(long, value_name = "DAYS", default_value_t = 30)]
+        unused_for: u64,
+        /// Keep the gates of this model; may be given several times.
+        #[arg(long, value_name = "MODEL")]
+        keep: Vec<PathBuf>,
+        /// Only say what would be removed.
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,8 @@
 //! The program `chimera`: reads arguments, runs one command, and turns its outcome into an exit code.
 
+mod add;
 mod args;
+mod cache;
 mod console;
 mod data;
 mod demo;
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         Command::Import(command) => import::run(&command, &console),
         Command::Data(command) => data::run(&command, &mut console),
         Command::Train(arguments) => train::run(&arguments, &mut console),
+        Command::Add(arguments) => add::run(&arguments, &mut console),
+        Command::Cache(command) => cache::run(&command, &mut console),
         Command::Demo(arguments) => demo::run(&arguments, &mut console),
     };
     // Whoever reads us may have seen enough (`chimera ... | head`): that is no failure, and changes no outcome.

@@ -1,7 +1,8 @@
 //! `chimera train`: from a dataset folder to a model folder.
 
 mod choices;
-mod events;
+pub(crate) mod events;
+pub(crate) mod gates;
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use chimera::data::dataset::Dataset;
+use chimera::gate;
+use chimera::gate::report::GatesReport;
+use chimera::gate::stage::{Material, Place};
 use chimera::leaf::calibrate::{Method, Quality};
 use chimera::leaf::encoder::{EncoderConfig, Network};
 use chimera::leaf::stage::{self, LeafStage, MeasuredOn, Workplace};
@@ -25,6 +29,7 @@ use crate::table::{Align, Table};
 pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let choices = choices::settled(arguments)?;
     let dataset = Dataset::open(&arguments.dataset)?;
+    let rule_set = arguments.rules.as_deref().map(|path| gates::load(path, &dataset, console)).transpose()?;
     let encoder = choices.encoder_for(&dataset)?;
     choices.check_use(&encoder)?;
     if let EncoderConfig::Frames { network: network @ (Network::Resnet18 | Network::MobilenetV2), .. } = encoder
@@ -32,7 +37,7 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
     {
         console.say(format_args!("no `--weights` were given: {} learns from nothing", network.as_str()));
     }
-    let cache = arguments.cache.clone().map_or_else(default_cache, Ok)?;
+    let cache = cache_folder(arguments.cache.as_deref())?;
     fs::create_dir_all(&arguments.out).with_context(|| unusable(&arguments.out))?;
     let _claimed = model::claim(&arguments.out)?;
     let earlier = files_of_earlier_runs(&arguments.out, arguments.restart)?;
@@ -44,19 +49,40 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
         log: &arguments.out.join(model::LOG),
         device: choices.device.open(),
         threads: arguments.threads.get(),
-        strict: arguments.strict,
+        strict: arguments.strict_media,
     };
     let shown = events::Shown::new(console);
     let stage = stage::run(&dataset, &choices.leaf, &workplace, &|event| shown.show(&event))?;
+    let gate_stage = match &rule_set {
+        None => None,
+        Some(rule_set) => {
+            let gates = arguments.out.join(model::GATES);
+            fs::create_dir_all(&gates).with_context(|| unusable(&gates))?;
+            let rows = choices.leaf.share(stage.encoded.present(&dataset.train()?));
+            let (bank, encoded) = (&stage.trained.bank, &stage.encoded);
+            let material = Material { dataset: &dataset, rows: &rows, bank, encoded };
+            let threads = arguments.threads.get();
+            let place = Place { cache: &cache, gates: &gates, threads, retrain: arguments.retrain };
+            Some(gate::stage::run(material, rule_set, &choices.gates, place, &|event| shown.show_gates(&event))?)
+        }
+    };
     drop(shown);
-    let manifest = model::write(&arguments.out, &dataset, &choices.leaf, &stage)?;
+    let taught = rule_set.as_ref().zip(gate_stage.as_ref());
+    let manifest = model::write(&arguments.out, &dataset, &choices.leaf, &stage, taught)?;
+    let report = gate_stage.as_ref().map(|stage| &stage.report);
     if arguments.json {
-        console.write_json(&Summary::of(&stage, &manifest))?;
+        console.write_json(&Summary::of(&stage, &manifest, report))?;
     } else {
         write_text(&stage, console.results())?;
+        report.map_or(Ok(()), |report| gates::write_text(report, console.results()))?;
     }
     console.say(format_args!("model in `{}`, encoder {}", arguments.out.display(), &manifest.encoder.hash[..16]));
     Ok(Outcome::Done)
+}
+
+/// The cache folder: the one that was asked for, or the user's.
+pub(crate) fn cache_folder(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
+    asked.map_or_else(default_cache, |folder| Ok(folder.to_owned()))
 }
 
 /// The user's cache folder, as systems have it.
@@ -80,8 +106,18 @@ fn files_of_earlier_runs(out: &Path, restart: bool) -> anyhow::Result<Vec<PathBu
     for entry in fs::read_dir(out).with_context(|| unusable(out))? {
         let path = entry.with_context(|| unusable(out))?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if name.starts_with(".chimera-") && name.ends_with(".tmp") {
+        if chimera::file::is_unfinished(&path) {
             unfinished.push(path);
+        } else if name == model::GATES && path.is_dir() {
+            let ours = gate::stage::files_in(&path)?;
+            let all = fs::read_dir(&path).with_context(|| unusable(&path))?.count();
+            if all > ours.len() {
+                bail!(
+                    "expected nothing but gates in `{}`, got other files\nhint: give another folder to `--out`",
+                    path.display()
+                );
+            }
+            files.extend(ours);
         } else if model::FILES.contains(&name.as_str()) {
             files.push(path);
         } else {
@@ -121,10 +157,11 @@ struct Summary<'a> {
     calibration: &'a [Quality],
     left_out: usize,
     seconds: [f64; 3],
+    gates: Option<&'a GatesReport>,
 }
 
 impl<'a> Summary<'a> {
-    fn of(stage: &'a LeafStage, manifest: &'a ModelManifest) -> Self {
+    fn of(stage: &'a LeafStage, manifest: &'a ModelManifest, gates: Option<&'a GatesReport>) -> Self {
         let table = stage.leaves.as_ref().map(|(_, table)| table);
         Self {
             encoder: &manifest.encoder.hash,
@@ -138,6 +175,7 @@ impl<'a> Summary<'a> {
             calibration: &stage.quality,
             left_out: stage.left_out.len(),
             seconds: stage.seconds,
+            gates,
         }
     }
 }

@@ -115,6 +115,13 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether a path is that of a temporary file: what a kill in the middle of a write leaves.
+#[must_use]
+pub fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    name.starts_with(".chimera-") && name.ends_with(".tmp")
+}
+
 /// Removes the temporary files and folders of every write that is under way. For a program that is about to end without unwinding, after
 /// Ctrl-C say; the writes themselves then fail.
 pub fn remove_unfinished() {

@@ -1,7 +1,7 @@
 //! Logical anomaly detection: data, learning, scoring and reports over the rules of [`chimera_logic`].
 //!
 //! So far: [`data`] reads tables of labels into bit columns, [`leaf`] keeps what an encoder says about samples and makes
-//! probabilities of it, [`metric`] measures scores, [`mod@file`] writes results so that nothing is ever left half written,
+//! probabilities of it, [`gate`] teaches the inner nodes of rules, [`metric`] measures scores, [`mod@file`] writes results so that nothing is ever left half written,
 //! and [`error`] says what went wrong, whose fault it is and what to do.
 //!
 //! The library never prints, reads the environment, or exits.
@@ -10,6 +10,7 @@ mod chunks;
 pub mod data;
 pub mod error;
 pub mod file;
+pub mod gate;
 pub mod leaf;
 pub mod media;
 pub mod metric;

@@ -2,18 +2,24 @@
 //!
 //! `manifest.json` is written last and names what belongs to the model: a folder without it is no model, however much a
 //! killed run left there. `encoder.safetensors` and `heads.safetensors` are the leaf bank, `calibration.json` makes its logits
-//! probabilities, `leaves.csv` says how well each concept is recognised and `train.jsonl` how it was learned.
+//! probabilities, `leaves.csv` says how well each concept is recognised and `train.jsonl` how it was learned. `gates` has a
+//! file a gate; which gates belong to which rule is in the manifest. `rules.rules` and `gates.json` are there to be read.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
 use burn::tensor::Device;
+use chimera_logic::rules::RuleSet;
 use serde::{Deserialize, Serialize};
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
+use crate::gate::report::GatesReport;
+pub use crate::gate::rules::GATES;
+use crate::gate::rules::GateSection;
+use crate::gate::stage::{GateStage, files_in};
 use crate::leaf::bank::{Fingerprint, LeafBank, LeafBankConfig, Stored};
 use crate::leaf::calibrate::Calibration;
 use crate::leaf::config::{EncoderChoice, LeafConfig};
@@ -34,8 +40,13 @@ const LEAVES: &str = "leaves.csv";
 /// The log of training, an epoch a line.
 pub const LOG: &str = "train.jsonl";
 
-/// Every file that a model folder can hold.
-pub const FILES: [&str; 7] = [MANIFEST, CHECKPOINT, ENCODER, HEADS, CALIBRATION, LEAVES, LOG];
+/// The rules, to be read by people and other programs.
+const RULES: &str = "rules.rules";
+/// What became of each gate.
+const GATES_REPORT: &str = "gates.json";
+
+/// Every file that a model folder can hold, beside the folder [`GATES`].
+pub const FILES: [&str; 9] = [MANIFEST, CHECKPOINT, ENCODER, HEADS, CALIBRATION, LEAVES, LOG, RULES, GATES_REPORT];
 
 /// Raised when an older program cannot read a model any more.
 const SCHEMA: u32 = 1;
@@ -67,6 +78,18 @@ pub struct ModelManifest {
     pub files: BTreeMap<String, String>,
     /// Seconds to prepare media, to train (over all parts of a run that was stopped) and to encode.
     pub seconds: [f64; 3],
+    /// Rules and gates; `None` for a leaf bank alone.
+    pub gates: Option<GateSection>,
+    /// Blake3 of all of the above: what was edited by hand is no record of what was trained.
+    pub seal: String,
+}
+
+impl ModelManifest {
+    /// What [`seal`](Self::seal) must be.
+    fn sealed(&self) -> Result<String> {
+        let unsealed = Self { seal: String::new(), ..self.clone() };
+        Ok(blake3::hash(&json(&unsealed)?).to_string())
+    }
 }
 
 /// What a model was trained on.
@@ -80,6 +103,8 @@ pub struct TrainedOn {
     pub left_out: usize,
     /// Hashes of rows, labels, media and features.
     pub fingerprints: BTreeMap<String, String>,
+    /// A hash of the content of every medium.
+    pub content: String,
 }
 
 /// An opened model.
@@ -103,7 +128,7 @@ pub fn claim(folder: &Path) -> Result<Option<File>> {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => {
             let message = format!("another process is training into `{}`", folder.display());
-            Err(Error::input(message, Some("wait for it, or give another folder to `--out`".to_owned())))
+            Err(Error::input(message, Some("wait until it is done, or use another folder".to_owned())))
         }
         Err(TryLockError::Error(_)) => Ok(None),
     }
@@ -177,15 +202,102 @@ impl Model {
         let calibration: Calibration =
             serde_json::from_slice(&calibration).map_err(|error| wrong(&calibration_path, &error))?;
         calibration.check_concepts(&manifest.bank.concepts)?;
+        if manifest.seal != manifest.sealed()? {
+            let message = format!("expected `{}` as it was written, got other content", path.display());
+            let hint = "it was changed by hand; options of a model are those that it was trained with, so train again";
+            return Err(Error::input(message, Some(hint.to_owned())));
+        }
         Ok(Self { manifest, bank, calibration })
     }
+}
+
+/// Hashes of a dataset's rows, labels, media and features.
+///
+/// # Errors
+/// Features that cannot be read.
+pub fn fingerprints_of(dataset: &Dataset) -> Result<BTreeMap<String, String>> {
+    let prints = dataset.fingerprints()?;
+    let mut fingerprints = BTreeMap::from([
+        ("rows".to_owned(), prints.rows.to_string()),
+        ("labels".to_owned(), prints.labels.to_string()),
+        ("media".to_owned(), prints.media.to_string()),
+    ]);
+    fingerprints.extend(prints.features.map(|print| ("features".to_owned(), print.to_string())));
+    Ok(fingerprints)
+}
+
+/// What `gates.json` of a model says; `None` for a leaf bank alone.
+///
+/// # Errors
+/// A file that cannot be read or understood.
+pub fn gates_report(folder: &Path) -> Result<Option<GatesReport>> {
+    let path = folder.join(GATES_REPORT);
+    match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|error| Error::input(format!("cannot use `{}`: {error}", path.display()), None)),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::read(&path, cause)),
+    }
+}
+
+/// Writes what is there to be read, then a manifest with new rules and gates, which lie in the folder already, and removes
+/// gates that no rule needs any more. The folder is the old model until the manifest is there, and the new one from then on.
+///
+/// # Errors
+/// A folder that cannot be written.
+pub fn write_gates(
+    folder: &Path,
+    mut manifest: ModelManifest,
+    rule_set: &RuleSet,
+    stage: &GateStage,
+) -> Result<ModelManifest> {
+    manifest.gates = Some(GateSection::of(stage, rule_set, folder)?);
+    write_readable(folder, &manifest, &stage.report)?;
+    write_manifest(folder, &manifest)?;
+    remove_unused(folder, &manifest)?;
+    Ok(manifest)
+}
+
+fn write_manifest(folder: &Path, manifest: &ModelManifest) -> Result<()> {
+    let bytes = json(&ModelManifest { seal: manifest.sealed()?, ..manifest.clone() })?;
+    write_atomic(&folder.join(MANIFEST), |out| out.write_all(&bytes))
+}
+
+fn write_readable(folder: &Path, manifest: &ModelManifest, report: &GatesReport) -> Result<()> {
+    let Some(section) = &manifest.gates else { return Ok(()) };
+    write_atomic(&folder.join(RULES), |out| out.write_all(section.rules.as_bytes()))?;
+    let bytes = json(report)?;
+    write_atomic(&folder.join(GATES_REPORT), |out| out.write_all(&bytes))?;
+    Ok(())
+}
+
+/// Removes gates that no rule needs any more, and what killed runs left beside them.
+fn remove_unused(folder: &Path, manifest: &ModelManifest) -> Result<()> {
+    let used = manifest.gates.as_ref().map(GateSection::files).unwrap_or_default();
+    for path in files_in(&folder.join(GATES))? {
+        if path.file_name().is_none_or(|name| !used.contains(&*name.to_string_lossy())) {
+            fs::remove_file(&path).map_err(|cause| Error::write(&path, cause))?;
+        }
+    }
+    if manifest.gates.is_none() {
+        // It stays where something else lies in it.
+        let _ = fs::remove_dir(folder.join(GATES));
+    }
+    Ok(())
 }
 
 /// Writes a model, its manifest last, and removes the checkpoint that it no longer needs.
 ///
 /// # Errors
 /// A folder that cannot be written.
-pub fn write(folder: &Path, dataset: &Dataset, config: &LeafConfig, stage: &LeafStage) -> Result<ModelManifest> {
+pub fn write(
+    folder: &Path,
+    dataset: &Dataset,
+    config: &LeafConfig,
+    stage: &LeafStage,
+    gates: Option<(&RuleSet, &GateStage)>,
+) -> Result<ModelManifest> {
     let mut files = BTreeMap::new();
     let mut put = |name: &str, bytes: &[u8]| -> Result<()> {
         files.insert(name.to_owned(), blake3::hash(bytes).to_string());
@@ -209,13 +321,6 @@ pub fn write(folder: &Path, dataset: &Dataset, config: &LeafConfig, stage: &Leaf
         (config.size, config.frames) = (Some(size), frames);
     }
     config.weights = config.weights.and_then(|path| path.file_name().map(Into::into));
-    let prints = dataset.fingerprints()?;
-    let mut fingerprints = BTreeMap::from([
-        ("rows".to_owned(), prints.rows.to_string()),
-        ("labels".to_owned(), prints.labels.to_string()),
-        ("media".to_owned(), prints.media.to_string()),
-    ]);
-    fingerprints.extend(prints.features.map(|print| ("features".to_owned(), print.to_string())));
     let manifest = ModelManifest {
         schema: SCHEMA,
         chimera: env!("CARGO_PKG_VERSION").to_owned(),
@@ -227,16 +332,22 @@ pub fn write(folder: &Path, dataset: &Dataset, config: &LeafConfig, stage: &Leaf
             name: dataset.manifest().name.clone(),
             rows: stage.rows,
             left_out: stage.left_out.len(),
-            fingerprints,
+            fingerprints: fingerprints_of(dataset)?,
+            content: stage.encoded.content().to_owned(),
         },
         epoch: stage.trained.epoch,
         stopped: stage.trained.stopped,
         measured_on: stage.leaves.as_ref().map(|(on, _)| *on),
         files,
         seconds: stage.seconds,
+        gates: gates.map(|(rule_set, stage)| GateSection::of(stage, rule_set, folder)).transpose()?,
+        seal: String::new(),
     };
-    let bytes = json(&manifest)?;
-    write_atomic(&folder.join(MANIFEST), |out| out.write_all(&bytes))?;
+    if let Some((_, gates)) = gates {
+        write_readable(folder, &manifest, &gates.report)?;
+    }
+    write_manifest(folder, &manifest)?;
+    remove_unused(folder, &manifest)?;
     let checkpoint = folder.join(CHECKPOINT);
     match fs::remove_file(&checkpoint) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::write(&checkpoint, error)),

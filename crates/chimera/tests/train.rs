@@ -74,7 +74,7 @@ fn a_run_that_was_stopped_goes_on_as_if_it_had_not() {
     assert!(error.contains("(`rate` was 0.003 and is 0.001 now)") && error.contains("--restart"), "{error}");
 
     let out = place("model");
-    let manifest = model::write(&out, &dataset, &config, &whole).unwrap();
+    let manifest = model::write(&out, &dataset, &config, &whole, None).unwrap();
     let opened = Model::open(&out, &DeviceChoice::Cpu.open()).unwrap();
     assert_eq!(opened.bank.encoder_bytes().unwrap(), bytes(&whole)[0]);
     assert_eq!(opened.bank.encoder_fingerprint().unwrap().hash, manifest.encoder.hash);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use chimera::gate::config::{Choice, Depth, LeafFeatures, Negatives};
 use chimera::leaf::config::{EncoderChoice, Schedule};
 use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::pool::Pooling;
@@ -14,7 +15,7 @@ use super::Threads;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  chimera train ds/ --out model/\n  chimera train ds/ --out model/ --encoder resnet18 --weights \
+    after_help = "Examples:\n  chimera train ds/ --rules my.rules --out model/\n  chimera train ds/ --out model/ --encoder resnet18 --weights \
     resnet18-f37072fd.pth --freeze\n  chimera train ds/ --out model/ --config train.toml --epochs 10\n  \
     chimera train ds/ --out model/ --preset paper --weights resnet18-f37072fd.pth\n\n\
     A configuration file has the long options as keys (`epochs = 10`); what is typed beats the file, the file beats the \
@@ -24,6 +25,9 @@ pub(crate) struct TrainArguments {
     /// Dataset folder, as `chimera import` makes them.
     #[arg(value_name = "DATASET")]
     pub(crate) dataset: PathBuf,
+    /// Rules to teach gates for; without them only the dataset's concepts are learned.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
     /// Model folder to make.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: PathBuf,
@@ -32,14 +36,17 @@ pub(crate) struct TrainArguments {
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) choices: TrainChoices,
-    /// Where prepared frames and encoded samples are kept; by default `chimera` in the user's cache folder.
+    /// Where prepared frames, encoded samples and gates are kept; by default `chimera` in the user's cache folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) threads: Threads,
     /// Fail at the first picture or video that cannot be decoded, instead of leaving it out.
     #[arg(long)]
-    pub(crate) strict: bool,
+    pub(crate) strict_media: bool,
+    /// Teach every gate, also those that the cache has.
+    #[arg(long, requires = "rules")]
+    pub(crate) retrain: bool,
     /// Begin anew: what an earlier run left in the model folder is removed, once everything else has been checked.
     #[arg(long)]
     pub(crate) restart: bool,
@@ -52,7 +59,8 @@ pub(crate) struct TrainArguments {
 #[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct TrainChoices {
-    /// Choices to start from; `paper` is the paper's experiments: resnet18 and mean pooling.
+    /// Choices to start from; `paper` is the paper's experiments: resnet18, mean pooling, z as it is for every leaf, `node`
+    /// chimeras by `shift`.
     #[arg(long, value_parser = words::<Preset>(&["paper"]))]
     pub(crate) preset: Option<Preset>,
     /// What gives z [default: the dataset's own features where it is made of them, else `cnn`].
@@ -106,12 +114,71 @@ pub(crate) struct TrainChoices {
     /// Share of the train rows to learn from [default: 1].
     #[arg(long, value_name = "SHARE")]
     pub(crate) train_frac: Option<f64>,
+    /// Gates: what they learn from; chimeras, samples as they are, or as many of each [default: chimera].
+    #[arg(long, value_parser = words::<Negatives>(&["chimera", "same", "both"]))]
+    pub(crate) negatives: Option<Negatives>,
+    /// Gates: take samples as they are only where the rule holds; for `--negatives same` and `both`.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) strict: Option<bool>,
+    /// Gates: where one sample of a chimera ends and another begins; every operand of a node, or every leaf [default: deep].
+    #[arg(long, value_parser = words::<Depth>(&["node", "deep"]))]
+    pub(crate) chimeras: Option<Depth>,
+    /// Gates: how samples are found for chimeras; `stratified` shows every configuration, rare ones too [default:
+    /// stratified].
+    #[arg(long, value_parser = words::<Choice>(&["shift", "stratified"]))]
+    pub(crate) sampler: Option<Choice>,
+    /// Gates: what a leaf gives its gate; z centred and scaled, z as it is, or z weighted by the concept's head [default:
+    /// standard].
+    #[arg(long, value_parser = words::<LeafFeatures>(&["standard", "shared", "concept"]))]
+    pub(crate) leaf_features: Option<LeafFeatures>,
+    /// Gates: leave out train rows that break a rule.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) nominal_only: Option<bool>,
+    /// Gates: numbers between their layers [default: 256].
+    #[arg(long, value_name = "N")]
+    pub(crate) hidden: Option<usize>,
+    /// Gates: passes over the train rows for each level [default: 2].
+    #[arg(long, value_name = "N")]
+    pub(crate) gate_epochs: Option<usize>,
+    /// Gates: chimeras a step [default: 64].
+    #[arg(long, value_name = "N")]
+    pub(crate) gate_batch: Option<usize>,
+    /// Gates: learning rate of Adam [default: 0.001].
+    #[arg(long, value_name = "RATE")]
+    pub(crate) gate_rate: Option<f64>,
+    /// Gates: weight decay [default: 0].
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) gate_weight_decay: Option<f64>,
     /// Seed of everything that is drawn [default: 123].
     #[arg(long)]
     pub(crate) seed: Option<u64>,
     /// Where to compute; `auto` is the best there is [default: auto].
     #[arg(long, value_parser = words::<DeviceChoice>(&["auto", "cpu"]))]
     pub(crate) device: Option<DeviceChoice>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  chimera add model/ new.rules --data ds/\n\n\
+    The data must be those that the model was trained on. Gates that the model or the cache has are not taught again. A rule \
+    with the name of one of the model's takes its place.")]
+pub(crate) struct AddArguments {
+    /// Model folder.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Rule file with the rules to add.
+    #[arg(value_name = "FILE")]
+    pub(crate) rules: PathBuf,
+    /// The dataset folder that the model was trained on.
+    #[arg(long, value_name = "DATASET")]
+    pub(crate) data: PathBuf,
+    /// Where prepared frames, encoded samples and gates are kept; by default `chimera` in the user's cache folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Choices that belong together.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use chimera::data::dataset::Dataset;
+use chimera::gate::config::{GateConfig, Negatives};
 use chimera::leaf::config::LeafConfig;
 use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::encoder::EncoderConfig;
@@ -16,6 +17,7 @@ use crate::args::{Preset, TrainArguments, TrainChoices};
 /// What was chosen.
 pub(super) struct Settled {
     pub(super) leaf: LeafConfig,
+    pub(super) gates: GateConfig,
     pub(super) device: DeviceChoice,
     /// The options that were typed or stand in the file.
     said: Vec<String>,
@@ -62,16 +64,45 @@ pub(super) fn settled(arguments: &TrainArguments) -> anyhow::Result<Settled> {
     said.extend(map(&arguments.choices)?);
     let preset: Option<Preset> = taken(&mut said, "preset")?;
     let device: Option<DeviceChoice> = taken(&mut said, "device")?;
-    let start = match preset {
-        Some(Preset::Paper) => LeafConfig::paper(),
-        None => LeafConfig::default(),
+    let (leaf, gates) = match preset {
+        Some(Preset::Paper) => (LeafConfig::paper(), GateConfig::paper()),
+        None => Default::default(),
     };
-    let Value::Object(mut all) = serde_json::to_value(start)? else { anyhow::bail!("a configuration has no names") };
-    let names = said.keys().cloned().collect();
-    all.extend(said);
-    let leaf: LeafConfig = serde_json::from_value(Value::Object(all)).context("cannot use the configuration")?;
+    let names: Vec<String> = said.keys().cloned().collect();
+    // The seed is for both; every other name belongs to one of them.
+    let mut gate_names = keys(&gates)?;
+    let of_gates: Map<String, Value> = said
+        .iter()
+        .filter(|(name, _)| gate_names.contains(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    gate_names.retain(|name| name != "seed");
+    if let (None, Some(name)) = (&arguments.rules, names.iter().find(|name| gate_names.contains(name))) {
+        anyhow::bail!("`--{name}` means nothing without `--rules`\nhint: say which rules to teach gates for");
+    }
+    said.retain(|name, _| !gate_names.contains(name));
+    let of_chimeras = ["sampler", "chimeras"].into_iter().find(|name| of_gates.contains_key(*name));
+    let (leaf, gates) = (with(leaf, said)?, with(gates, of_gates)?);
     leaf.check()?;
-    Ok(Settled { leaf, device: device.unwrap_or_default(), said: names, preset })
+    gates.check()?;
+    if let (Negatives::Same, Some(name)) = (gates.negatives, of_chimeras) {
+        anyhow::bail!("`--{name}` is about chimeras, and `--negatives same` makes none\nhint: leave one of them out");
+    }
+    Ok(Settled { leaf, gates, device: device.unwrap_or_default(), said: names, preset })
+}
+
+fn keys(config: &impl serde::Serialize) -> anyhow::Result<Vec<String>> {
+    match serde_json::to_value(config)? {
+        Value::Object(map) => Ok(map.into_iter().map(|(name, _)| name).collect()),
+        _ => anyhow::bail!("a configuration has no names"),
+    }
+}
+
+/// A configuration with what was said instead of its own.
+fn with<T: serde::Serialize + serde::de::DeserializeOwned>(start: T, said: Map<String, Value>) -> anyhow::Result<T> {
+    let Value::Object(mut all) = serde_json::to_value(start)? else { anyhow::bail!("a configuration has no names") };
+    all.extend(said);
+    serde_json::from_value(Value::Object(all)).context("cannot use the configuration")
 }
 
 /// Refuses what JSON has no number for: it would look like nothing said.
@@ -81,6 +112,8 @@ fn check_numbers(choices: &TrainChoices) -> anyhow::Result<()> {
         ("rate", choices.rate),
         ("weight-decay", choices.weight_decay),
         ("train-frac", choices.train_frac),
+        ("gate-rate", choices.gate_rate),
+        ("gate-weight-decay", choices.gate_weight_decay),
         ("pos-weight", cap),
     ];
     match numbers.into_iter().find_map(|(name, number)| Some((name, number.filter(|number| !number.is_finite())?))) {
@@ -91,7 +124,9 @@ fn check_numbers(choices: &TrainChoices) -> anyhow::Result<()> {
 
 /// What a file says. Its paths start where it lies.
 fn read(path: &Path) -> anyhow::Result<TrainChoices> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let text = fs::read_to_string(path).map_err(|cause| {
+        anyhow::anyhow!("cannot read `{}`: {}", path.display(), chimera::error::system_words(&cause))
+    })?;
     let mut choices: TrainChoices = toml_file::parse(&text, path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     choices.weights = choices.weights.map(|weights| folder.join(weights));

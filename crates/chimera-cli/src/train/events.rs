@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use chimera::data::media::LeftOut;
+use chimera::gate::stage::GateEvent;
 use chimera::leaf::encode;
 use chimera::leaf::stage::{Cached, StageEvent};
 use chimera::leaf::train::{EpochRecord, TrainEvent};
@@ -16,17 +17,17 @@ use crate::table::counted;
 const LISTED: usize = 10;
 
 /// What is being shown.
-pub(super) struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     console: &'a Console,
     bar: Mutex<Option<(&'static str, Bar)>>,
 }
 
 impl<'a> Shown<'a> {
-    pub(super) fn new(console: &'a Console) -> Self {
+    pub(crate) fn new(console: &'a Console) -> Self {
         Self { console, bar: Mutex::new(None) }
     }
 
-    pub(super) fn show(&self, event: &StageEvent<'_>) {
+    pub(crate) fn show(&self, event: &StageEvent<'_>) {
         match *event {
             StageEvent::Preparing(Progress::Reading { done, total }) => self.at("reading media", done, total, None),
             StageEvent::Preparing(Progress::Preparing { done, total }) => self.at("decoding media", done, total, None),
@@ -44,6 +45,28 @@ impl<'a> Shown<'a> {
             StageEvent::Training(TrainEvent::Vectors(progress)) => self.encoding("frozen network", progress),
             StageEvent::Encoding(progress) => self.encoding("encoding", progress),
             StageEvent::SetAside { content, files } => self.set_aside(content, files),
+        }
+    }
+
+    pub(crate) fn show_gates(&self, event: &GateEvent<'_>) {
+        match *event {
+            GateEvent::Level { level, levels, gates, taught, seconds } => {
+                let gates = counted(gates, "gate");
+                self.say(format_args!("level {level} of {levels}: {gates}, {taught} taught ({seconds:.1} s)"));
+            }
+            GateEvent::Steps { done, total } => self.at("teaching gates", done, total, None),
+            GateEvent::SetAside { path, reason } => {
+                self.say(format_args!(
+                    "a damaged gate in the cache ({reason}) is taught again; kept as {}",
+                    path.display()
+                ));
+            }
+            GateEvent::Damaged { path, reason } => {
+                self.say(format_args!("a gate of the model was damaged ({reason}); written anew: {}", path.display()));
+            }
+            GateEvent::NotKept(error) => {
+                self.say(format_args!("gates are not kept in the cache, only in the model: {error}"));
+            }
         }
     }
 

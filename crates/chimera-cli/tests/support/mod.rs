@@ -33,6 +33,7 @@ impl Sandbox {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
+    #[allow(dead_code, reason = "not every test looks at the folder")]
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

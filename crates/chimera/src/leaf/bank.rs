@@ -254,6 +254,16 @@ impl LeafBank {
         self.heads.forward(z)
     }
 
+    /// The weights of each concept's head.
+    #[must_use]
+    pub fn head_weights(&self) -> Vec<Vec<f32>> {
+        let taken = parameters::taken(&self.heads);
+        let width = self.config.encoder.features().max(1);
+        taken
+            .get("weight")
+            .map_or_else(Vec::new, |array| array.values.chunks_exact(width).map(<[f32]>::to_vec).collect())
+    }
+
     /// Whether all weights and running statistics are numbers.
     pub(super) fn is_finite(&self) -> bool {
         let parts = [parameters::taken(&self.encoder), parameters::taken(&self.heads)];

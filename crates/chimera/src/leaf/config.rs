@@ -10,7 +10,9 @@ use super::pool::Pooling;
 use crate::data::assign::DEFAULT_SEED;
 use crate::data::dataset::Dataset;
 use crate::data::manifest::Kind;
+use crate::data::rows::FitRows;
 use crate::error::{Error, Result};
+use crate::seed::stream;
 
 /// Pixels a side that pretrained networks were made for.
 const PRETRAINED_SIZE: usize = 224;
@@ -142,6 +144,19 @@ impl LeafConfig {
     #[must_use]
     pub fn paper() -> Self {
         Self { encoder: Some(EncoderChoice::Resnet18), pooling: Pooling::Mean, ..Self::default() }
+    }
+
+    /// The share of some rows that is learned from.
+    #[must_use]
+    pub fn share(&self, rows: FitRows) -> FitRows {
+        if self.train_frac >= 1.0 {
+            return rows;
+        }
+        let mut drawn = rows.numbers().to_vec();
+        stream(self.seed, "share of train rows", 0).shuffle(&mut drawn);
+        drawn.truncate(((rows.len() as f64 * self.train_frac).round() as usize).max(1));
+        drawn.sort_unstable();
+        rows.filtered(|row| drawn.binary_search(&row).is_ok())
     }
 
     /// Checks every number.

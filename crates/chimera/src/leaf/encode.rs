@@ -33,6 +33,8 @@ pub struct EncodedRows {
     encoded: Encoded,
     /// Where each row of the dataset lies; rows without a medium have no place.
     places: Vec<Option<usize>>,
+    /// Blake3 of what every sample was made of.
+    content: String,
 }
 
 impl EncodedRows {
@@ -57,7 +59,17 @@ impl EncodedRows {
             logits.iter_mut().zip(answer.logits.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
             Ok(())
         })?;
-        Ok(Self { encoded, places })
+        let mut content = blake3::Hasher::new();
+        for (row, id) in view.samples.dataset().table().ids.iter().enumerate() {
+            content.update(id.as_bytes()).update(&[0]).update(&view.samples.content_hash(row).unwrap_or_default());
+        }
+        Ok(Self { encoded, places, content: content.finalize().to_string() })
+    }
+
+    /// A hash of the content of every sample: its medium or its given features.
+    #[must_use]
+    pub fn content(&self) -> &str {
+        &self.content
     }
 
     /// The z of a row; `None` where it has no medium.

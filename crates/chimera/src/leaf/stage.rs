@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use burn::tensor::Device;
 
+use super::bank::LeafBank;
 use super::calibrate::{Calibration, Quality};
 use super::config::LeafConfig;
 use super::encode::{self, EncodedRows};
@@ -103,6 +104,33 @@ pub struct LeafStage {
     pub rows: usize,
     /// Seconds to prepare media, to train (over all parts of a run that was stopped) and to encode.
     pub seconds: [f64; 3],
+}
+
+/// z and logits of a dataset from a bank that is trained already.
+///
+/// # Errors
+/// As [`Samples::open`] and [`EncodedRows::make`].
+pub fn encode(
+    dataset: &Dataset,
+    bank: &LeafBank,
+    (cache, threads, strict): (&Path, NonZeroUsize, bool),
+    events: &(dyn Fn(StageEvent<'_>) + Sync),
+) -> Result<EncodedRows> {
+    let opening = Opening { cache: &cache.join("frames"), threads, strict };
+    let preparing = |progress| events(StageEvent::Preparing(progress));
+    let samples = Samples::open(dataset, &bank.config().encoder, opening, &preparing)?;
+    events(StageEvent::Prepared { left_out: samples.left_out() });
+    let set_aside = |content, files: &[PathBuf]| {
+        if !files.is_empty() {
+            events(StageEvent::SetAside { content, files });
+        }
+    };
+    set_aside(Cached::Frames, samples.set_aside());
+    let view = View { samples: &samples, vectors: None };
+    let progress = |progress| events(StageEvent::Encoding(progress));
+    let encoded = in_pool(threads, || EncodedRows::make(bank, view, &cache.join("encoded"), threads, &progress))?;
+    set_aside(Cached::Encoded, encoded.set_aside());
+    Ok(encoded)
 }
 
 /// Runs the stage.

@@ -29,7 +29,6 @@ use super::weights;
 use crate::data::rows::FitRows;
 use crate::error::{Error, Result};
 use crate::parallel::in_pool;
-use crate::seed::stream;
 
 /// What came of an epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -227,7 +226,7 @@ impl Training<'_> {
             let message = format!("expected train rows with media in `{}`, got none", dataset.folder().display());
             return Err(Error::input(message, Some("`chimera data check` says what is wrong with them".to_owned())));
         }
-        let rows = self.share(rows);
+        let rows = self.config.share(rows);
         if let EncoderConfig::Frames { network, frames, .. } = self.encoder
             && self.needs_company()
             && rows.len() * frames < 2
@@ -243,18 +242,6 @@ impl Training<'_> {
     fn needs_company(&self) -> bool {
         let normalises = matches!(self.encoder, EncoderConfig::Frames { network, .. } if network.normalises_by_batch());
         normalises && !self.config.freeze
-    }
-
-    /// As many of the rows as are learned from.
-    fn share(&self, rows: FitRows) -> FitRows {
-        if self.config.train_frac >= 1.0 {
-            return rows;
-        }
-        let mut drawn = rows.numbers().to_vec();
-        stream(self.config.seed, "share of train rows", 0).shuffle(&mut drawn);
-        drawn.truncate(((rows.len() as f64 * self.config.train_frac).round() as usize).max(1));
-        drawn.sort_unstable();
-        rows.filtered(|row| drawn.binary_search(&row).is_ok())
     }
 
     /// A name for everything that decides the result.

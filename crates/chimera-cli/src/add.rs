@@ -1,0 +1,115 @@
+//! `chimera add`: new rules into a trained model.
+
+use anyhow::bail;
+use chimera::data::dataset::Dataset;
+use chimera::gate;
+use chimera::gate::config::GateConfig;
+use chimera::gate::report::GatesReport;
+use chimera::gate::rules::GateSection;
+use chimera::gate::stage::{Material, Place};
+use chimera::leaf::device::DeviceChoice;
+use chimera::leaf::stage;
+use chimera::model::{self, Model};
+use chimera_logic::load::load_text;
+use chimera_logic::printer::format_rules;
+use chimera_logic::rules::{Rule, RuleSet};
+
+use crate::Outcome;
+use crate::args::AddArguments;
+use crate::console::Console;
+use crate::table::counted;
+use crate::train::events::Shown;
+use crate::train::{cache_folder, gates};
+
+pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Result<Outcome> {
+    let folder = &arguments.model;
+    // Claimed before it is read: what another process adds meanwhile would be lost.
+    let _claimed = model::claim(folder)?;
+    let model = Model::open(folder, &DeviceChoice::default().open())?;
+    let dataset = Dataset::open(&arguments.data)?;
+    check_data(&model, &dataset)?;
+    let new = gates::load(&arguments.rules, &dataset, console)?;
+    let section = model.manifest.gates.as_ref();
+    let old = section.map(|section| section.rule_set(&model.manifest.bank.concepts)).transpose()?;
+    let rule_set = joined(old.as_ref(), &new, &dataset, console)?;
+    let config = section.map_or_else(
+        || GateConfig { seed: model.manifest.config.seed, ..GateConfig::default() },
+        |section| section.config.clone(),
+    );
+    let (cache, threads) = (cache_folder(arguments.cache.as_deref())?, arguments.threads.get());
+    let shown = Shown::new(console);
+    let encoded = stage::encode(&dataset, &model.bank, (&cache, threads, false), &|event| shown.show(&event))?;
+    if encoded.content() != model.manifest.dataset.content {
+        bail!(
+            "expected the media that the model was trained on, got others in `{}`: some were changed, or are missing\n\
+             hint: `chimera data check` lists what cannot be read; train a new model on data that have changed",
+            dataset.folder().display()
+        );
+    }
+    let rows = model.manifest.config.share(encoded.present(&dataset.train()?));
+    let material = Material { dataset: &dataset, rows: &rows, bank: &model.bank, encoded: &encoded };
+    let gates = folder.join(model::GATES);
+    std::fs::create_dir_all(&gates)?;
+    let place = Place { cache: &cache, gates: &gates, threads, retrain: false };
+    let stage = gate::stage::run(material, &rule_set, &config, place, &|event| shown.show_gates(&event))?;
+    drop(shown);
+    say_taught_again(section, &stage.report, console);
+    let manifest = model::write_gates(folder, model.manifest, &rule_set, &stage)?;
+    if arguments.json {
+        console.write_json(&stage.report)?;
+    } else {
+        gates::write_text(&stage.report, console.results())?;
+    }
+    let rules = counted(manifest.gates.map_or(0, |section| section.keys.len()), "rule");
+    console.say(format_args!("model in `{}` with {rules}", folder.display()));
+    Ok(Outcome::Done)
+}
+
+/// Gates of one model are taught on the same rows and labels.
+fn check_data(model: &Model, dataset: &Dataset) -> anyhow::Result<()> {
+    let (trained_on, found) = (&model.manifest.dataset, model::fingerprints_of(dataset)?);
+    for what in trained_on.fingerprints.keys().chain(found.keys()) {
+        if trained_on.fingerprints.get(what) != found.get(what) {
+            bail!(
+                "expected the data that the model was trained on (`{}`), got `{}` with other {what}\nhint: give that dataset \
+                 to `--data`, or train a new model on this one",
+                trained_on.name,
+                dataset.folder().display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Says when gates of the model's own rules had to be taught anew, and why that can be.
+fn say_taught_again(section: Option<&GateSection>, report: &GatesReport, console: &Console) {
+    let Some(section) = section else { return };
+    let gone = section.hashes().filter(|hash| !report.gates.iter().any(|gate| gate.key == **hash)).count();
+    if gone > 0 && report.counts().trained >= gone {
+        let why = if section.config.nominal_only {
+            "with `nominal-only`, the rows that gates are taught on depend on all rules"
+        } else {
+            "a rule was replaced, or z has other bits on this machine"
+        };
+        console.say(format_args!("{} of the model given up for new ones: {why}", counted(gone, "gate")));
+    }
+}
+
+/// The model's rules and the new ones, over one DAG. A new rule takes the place of an old one of its name.
+fn joined(old: Option<&RuleSet>, new: &RuleSet, dataset: &Dataset, console: &Console) -> anyhow::Result<RuleSet> {
+    let Some(old) = old else { return Ok(new.clone()) };
+    let mut kept = old.clone();
+    let formula = |set: &RuleSet, rule: &Rule| set.dag.text(rule.root);
+    let changed = |rule: &&Rule| new.find(&rule.name).is_some_and(|other| formula(new, other) != formula(old, rule));
+    let changed = old.rules.iter().filter(changed).count();
+    kept.rules.retain(|rule| new.find(&rule.name).is_none());
+    if changed > 0 {
+        console.say(format_args!("{} of the model replaced by new ones of the same name", counted(changed, "rule")));
+    }
+    let text = format!("{}{}", format_rules(&kept), format_rules(new));
+    let loaded = load_text("joined rules", &text, dataset.table().vocabulary());
+    if loaded.diagnostics.errors() > 0 {
+        bail!("the new rules do not go together with the model's");
+    }
+    Ok(loaded.rule_set)
+}

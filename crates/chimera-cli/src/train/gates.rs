@@ -1,0 +1,152 @@
+//! Rules going in and what became of their gates.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::bail;
+use chimera::data::dataset::Dataset;
+use chimera::gate::report::{AuditedOn, GateReport, GatesReport, Origin};
+use chimera_logic::diagnostic::Diagnostics;
+use chimera_logic::lint::lint;
+use chimera_logic::rules::RuleSet;
+
+use crate::console::Console;
+use crate::rules::input;
+use crate::table::{Align, Table, counted, grouped};
+
+/// A gate that is right less often than this on a row of its truth table has not learned it.
+const TOO_OFTEN_WRONG: f64 = 0.5;
+
+/// Longer lists are cut: `gates.json` has all of it.
+const LISTED: usize = 40;
+
+/// Loads rules over the concepts of a dataset; there must be some.
+pub(crate) fn load(path: &Path, dataset: &Dataset, console: &Console) -> anyhow::Result<RuleSet> {
+    let rule_set = input::load_sound(path, Some(dataset.table()), console)?;
+    if rule_set.rules.is_empty() {
+        bail!("expected rules in `{}`, got none", input::shown(path));
+    }
+    let mut findings = Diagnostics::default();
+    if lint(&rule_set, &mut findings).is_ok() && findings.errors() + findings.warnings() > 0 {
+        let (errors, warnings) = (counted(findings.errors(), "error"), counted(findings.warnings(), "warning"));
+        let (file, data) = (input::shown(path), dataset.folder().display());
+        console.say(format_args!(
+            "{errors} and {warnings} in the logic of the rules; to see them: chimera rules check {file} --data {data}"
+        ));
+    }
+    Ok(rule_set)
+}
+
+/// A table of rules, then what could not be taught or shown.
+pub(crate) fn write_text(report: &GatesReport, out: &mut dyn Write) -> io::Result<()> {
+    let counts = report.counts();
+    let replaced = if counts.replaced > 0 { format!(" ({} for damaged ones)", counts.replaced) } else { String::new() };
+    let left_out = if report.rows < report.train_rows { " and are left out" } else { "" };
+    writeln!(
+        out,
+        "\ngates: {} trained{replaced}, {} from cache or model, {} skipped; {} of {} train rows break a rule{left_out}",
+        counts.trained,
+        counts.cached,
+        counts.skipped,
+        grouped(report.broken_rows as u64),
+        grouped(report.train_rows as u64)
+    )?;
+    let mut table = Table::new(&[
+        ("rule", Align::Left),
+        ("gates", Align::Right),
+        ("right", Align::Right),
+        ("worst", Align::Right),
+        ("moves", Align::Right),
+        ("broken rows", Align::Right),
+        ("note", Align::Left),
+    ]);
+    for rule in report.rules.iter().take(LISTED) {
+        let gates: Vec<&GateReport> = report.gates_of(&rule.name).collect();
+        let right = gates.iter().filter_map(|gate| gate.audit.fidelity()).min_by(f64::total_cmp);
+        let worst = gates.iter().filter_map(|gate| Some((gate, gate.audit.worst()?)));
+        let worst = worst.min_by(|(_, one), (_, other)| one.share().total_cmp(&other.share()));
+        let moves = gates.iter().filter_map(|gate| gate.audit.moved).max_by(f64::total_cmp);
+        let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
+        let note = match (&rule.skipped, &rule.root, worst) {
+            (Some(_), ..) => "cannot be scored, see below".to_owned(),
+            (None, None, _) => "one literal: its score is the concept's".to_owned(),
+            (None, Some(_), Some((gate, answer))) if answer.share() < TOO_OFTEN_WRONG => {
+                format!("mostly wrong where the operands of `{}` are {}", gate.formula, answer.operands)
+            }
+            _ => String::new(),
+        };
+        table.row(vec![
+            rule.name.clone(),
+            gates.len().to_string(),
+            shown(right),
+            shown(worst.map(|(_, answer)| answer.share())),
+            shown(moves),
+            rule.broken.to_string(),
+            note,
+        ]);
+    }
+    table.write(out, 2)?;
+    if report.rules.len() > LISTED {
+        writeln!(out, "  and {} more; `gates.json` in the model has all", report.rules.len() - LISTED)?;
+    }
+    let on = match report.audited_on {
+        AuditedOn::FitHalf => "chimeras of rows that no gate has seen",
+        AuditedOn::Train => "chimeras of train rows, as there are too few others (so they flatter)",
+    };
+    writeln!(
+        out,
+        "  right: answers of the rule's weakest gate on {on}, all rows of its truth table alike; worst: its worst row"
+    )?;
+    writeln!(
+        out,
+        "  moves: how far a probability moves when an operand that cannot matter is another sample's; best 0"
+    )?;
+    write_skipped(report, out)?;
+    write_missing(report, out)
+}
+
+fn write_skipped(report: &GatesReport, out: &mut dyn Write) -> io::Result<()> {
+    let skipped = report.gates.iter().filter_map(|gate| match &gate.origin {
+        Origin::Skipped { reason } => Some((gate, reason)),
+        _ => None,
+    });
+    let skipped: Vec<_> = skipped.collect();
+    if skipped.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nskipped:")?;
+    for (gate, reason) in skipped.iter().take(LISTED) {
+        writeln!(out, "  `{}` ({}): {reason}", gate.formula, gate.rules.join(", "))?;
+    }
+    if skipped.len() > LISTED {
+        writeln!(out, "  and {} more", skipped.len() - LISTED)?;
+    }
+    Ok(())
+}
+
+/// Configurations that training could not show to a gate that was taught.
+fn write_missing(report: &GatesReport, out: &mut dyn Write) -> io::Result<()> {
+    let missing: Vec<(&GateReport, Vec<&str>)> = report
+        .gates
+        .iter()
+        .filter(|gate| gate.is_there())
+        .map(|gate| {
+            let absent = gate.configurations.iter().filter(|configuration| configuration.shown == 0);
+            (gate, absent.map(|configuration| configuration.operands.as_str()).collect())
+        })
+        .filter(|(_, absent): &(_, Vec<&str>)| !absent.is_empty())
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nnever shown in training, as truths of the operands in their order:")?;
+    for (gate, absent) in missing.iter().take(LISTED) {
+        let (first, more) = (absent.iter().take(8).copied().collect::<Vec<_>>(), absent.len().saturating_sub(8));
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        writeln!(out, "  `{}`: {}{more}", gate.formula, first.join(" "))?;
+    }
+    if missing.len() > LISTED {
+        writeln!(out, "  and {}", counted(missing.len() - LISTED, "more gate"))?;
+    }
+    Ok(())
+}

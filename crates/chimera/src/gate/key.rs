@@ -1,0 +1,108 @@
+//! The name of a gate: everything that decides its weights, as readable text, and the hash of that text.
+//!
+//! The text names the operator, the operands by their own keys, the architecture, the encoder, the recipe, the seed, the rows
+//! and, through the leaves, the labels that it reads. Nothing of other rules is in it, so a gate is the same whatever rules
+//! it is trained with; a change of anything that matters gives another name.
+
+use std::fmt::Write;
+
+use chimera_gate::cone::LeafFeature;
+use chimera_gate::gate::{ARCHITECTURE, Shape};
+use chimera_gate::train::Recipe;
+use chimera_logic::syntax::Op;
+
+use crate::error::{Error, Result};
+
+/// A key: its text and the hash that is its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// What it says, a fact a line.
+    pub text: String,
+    /// Blake3 of the text.
+    pub hash: String,
+}
+
+impl Key {
+    /// A text with its hash.
+    #[must_use]
+    pub fn of(text: String) -> Self {
+        let hash = blake3::hash(text.as_bytes()).to_string();
+        Self { text, hash }
+    }
+
+    /// The start of the hash, enough to tell keys apart.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        &self.hash[..16]
+    }
+
+    /// A seed for everything that the gate draws. The text has the user's seed in it.
+    #[must_use]
+    pub fn seed(&self, purpose: &str) -> u64 {
+        let mut hasher = blake3::Hasher::new_derive_key("chimera gate");
+        hasher.update(purpose.as_bytes()).update(self.text.as_bytes());
+        let mut bytes = [0; 8];
+        hasher.finalize_xof().fill(&mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// The key of a leaf: its concept, the labels on the rows that are learned from, the encoder, and what is made of z.
+    #[must_use]
+    pub fn leaf(concept: &str, labels: &str, encoder: &str, feature: &LeafFeature) -> Self {
+        let feature = match feature {
+            LeafFeature::Shared => "z".to_owned(),
+            LeafFeature::Affine { shift, scale } => {
+                let mut hasher = blake3::Hasher::new();
+                for number in shift.iter().chain(scale.iter()) {
+                    hasher.update(&number.to_le_bytes());
+                }
+                format!("affine {}", hasher.finalize())
+            }
+        };
+        // Names in quotes: one with a line break in it cannot pass for two.
+        Self::of(format!(
+            "chimera leaf 1\nconcept {concept:?}\nlabels {labels}\nencoder {encoder}\nfeature {feature}\n"
+        ))
+    }
+}
+
+/// What the keys of all gates of a run have in common.
+#[derive(Clone, Debug)]
+pub struct Common<'a> {
+    /// The hash of the encoder's fingerprint.
+    pub encoder: &'a str,
+    /// How gates are taught.
+    pub recipe: &'a Recipe,
+    /// The user's seed.
+    pub seed: u64,
+    /// The fingerprint of the rows and of their z.
+    pub rows: &'a str,
+}
+
+impl Common<'_> {
+    /// The key of a gate. `filter` is the root of the rule that decided which samples it saw as they are, and whether it is
+    /// negated, if that left some out.
+    ///
+    /// # Errors
+    /// Never in practice: a recipe that cannot be written as text.
+    pub fn gate(&self, op: Op, operands: &[(&Key, bool)], shape: Shape, filter: Option<(&Key, bool)>) -> Result<Key> {
+        let recipe = serde_json::to_string(self.recipe)
+            .map_err(|error| Error::input(format!("cannot write the recipe of a gate: {error}"), None))?;
+        let mut text = format!("chimera gate 1\nop {}\n", op.name().to_lowercase());
+        let not = |negated: bool| if negated { "not " } else { "" };
+        for (operand, negated) in operands {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "operand {}{}", not(*negated), operand.hash);
+        }
+        let Shape { features, hidden, .. } = shape;
+        let _ = write!(
+            text,
+            "architecture {ARCHITECTURE} features {features} hidden {hidden}\nencoder {}\nrecipe {recipe}\nseed {}\nrows {}\n",
+            self.encoder, self.seed, self.rows
+        );
+        if let Some((root, negated)) = filter {
+            let _ = writeln!(text, "filter {}{}", not(negated), root.hash);
+        }
+        Ok(Key::of(text))
+    }
+}

@@ -1,0 +1,275 @@
+//! The rules of a model with their gates, ready to run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use chimera_gate::cone::{Features, LeafFeature};
+use chimera_gate::evaluate::{Evaluator, PlacedGate, Source};
+use chimera_logic::dag::Node;
+use chimera_logic::load::load_text;
+use chimera_logic::rules::{Rule, RuleSet};
+use chimera_logic::vocabulary::{ConceptId, Vocabulary};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+
+use super::config::GateConfig;
+use super::key::Key;
+use super::report::Counts;
+use super::stage::GateStage;
+use super::stored::StoredGate;
+use crate::error::{Error, Result};
+use crate::file::write_atomic;
+
+/// The folder of gates in a model.
+pub const GATES: &str = "gates";
+
+/// What a model's manifest says about rules and gates. It alone decides what belongs together; `rules.rules` and `gates.json`
+/// are there to be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateSection {
+    /// Every choice.
+    pub config: GateConfig,
+    /// The rules as text.
+    pub rules: String,
+    /// For each rule the keys of its gates, children before parents; `None` for one that was not taught.
+    pub keys: Vec<Vec<Option<String>>>,
+    /// The file in [`GATES`] with what leaves give their gates; `None` where that is z.
+    pub features: Option<String>,
+    /// Train rows that gates were taught on.
+    pub rows: usize,
+    /// Train rows that break a rule.
+    pub broken_rows: usize,
+    /// How many gates came from where.
+    pub counts: Counts,
+    /// Seconds of the last run that taught gates.
+    pub seconds: f64,
+}
+
+impl GateSection {
+    /// What a stage has made, with the features of leaves written beside the gates.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn of(stage: &GateStage, rule_set: &RuleSet, folder: &Path) -> Result<Self> {
+        let report = &stage.report;
+        let keys = rule_set.rules.iter().map(|rule| {
+            let gates = gates_of(rule_set, rule);
+            let of_rule: Vec<_> = report.gates_of(&rule.name).collect();
+            let keys = gates.into_iter().map(|node| {
+                let found = of_rule.iter().find(|gate| gate.node == node.index());
+                found.filter(|gate| gate.is_there()).map(|gate| gate.key.clone())
+            });
+            keys.collect()
+        });
+        Ok(Self {
+            config: report.config.clone(),
+            rules: chimera_logic::printer::format_rules(rule_set),
+            keys: keys.collect(),
+            features: write_features(&stage.leaf_features, &folder.join(GATES))?,
+            rows: report.rows,
+            broken_rows: report.broken_rows,
+            counts: report.counts(),
+            seconds: stage.seconds,
+        })
+    }
+
+    /// The rules.
+    ///
+    /// # Errors
+    /// Text that is no rule file over these concepts: the manifest was changed.
+    pub fn rule_set(&self, concepts: &[String]) -> Result<RuleSet> {
+        let loaded = load_text("the model's rules", &self.rules, Vocabulary::closed(concepts.to_vec(), "the model"));
+        if loaded.diagnostics.errors() > 0 || loaded.rule_set.rules.len() != self.keys.len() {
+            let message = "expected the rules that the model was trained with, got text that does not fit".to_owned();
+            return Err(Error::input(message, Some("the manifest was changed or damaged; train again".to_owned())));
+        }
+        Ok(loaded.rule_set)
+    }
+
+    /// The hashes of all gates.
+    pub fn hashes(&self) -> impl Iterator<Item = &String> {
+        self.keys.iter().flatten().flatten()
+    }
+
+    /// The names of its files in [`GATES`].
+    #[must_use]
+    pub fn files(&self) -> BTreeSet<String> {
+        self.hashes().map(|hash| format!("{hash}.safetensors")).chain(self.features.clone()).collect()
+    }
+}
+
+/// The inner nodes of a rule, children before parents.
+fn gates_of(rule_set: &RuleSet, rule: &Rule) -> Vec<chimera_logic::dag::NodeId> {
+    let is_gate = |node: &chimera_logic::dag::NodeId| matches!(rule_set.dag.node(*node), Node::Gate(..));
+    rule_set.dag.cone(&[rule.root]).into_iter().filter(is_gate).collect()
+}
+
+/// Where a rule's truth comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// A gate, by its place among the logits.
+    Gate(usize),
+    /// The rule is one literal.
+    Literal(ConceptId),
+    /// A gate that the rule needs was not taught.
+    Missing,
+}
+
+/// Rules with their gates.
+#[derive(Debug)]
+pub struct RuleGates {
+    /// The rules.
+    pub rule_set: RuleSet,
+    /// Where each rule's truth comes from; its negation is on the rule's root.
+    pub roots: Vec<Root>,
+    evaluator: Evaluator,
+}
+
+impl RuleGates {
+    /// Opens the gates of a model.
+    ///
+    /// # Errors
+    /// Files that are missing, were changed, or do not fit the rules.
+    pub fn open(folder: &Path, section: &GateSection, concepts: &[String], features: usize) -> Result<Self> {
+        let folder = folder.join(GATES);
+        let rule_set = section.rule_set(concepts)?;
+        let leaves = section.features.as_ref().map(|name| read_features(&folder.join(name))).transpose()?;
+        let dag = &rule_set.dag;
+        let mut placed: Vec<PlacedGate> = Vec::new();
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut roots = Vec::new();
+        let misfit = |what: &str| {
+            let message = format!("cannot use the model's gates: {what}");
+            Error::input(message, Some("the manifest was changed or damaged; train again".to_owned()))
+        };
+        for (rule, keys) in rule_set.rules.iter().zip(&section.keys) {
+            let nodes = gates_of(&rule_set, rule);
+            if nodes.len() != keys.len() {
+                return Err(misfit(&format!("rule `{}` has {} gates, not {}", rule.name, nodes.len(), keys.len())));
+            }
+            let mut place_of = BTreeMap::new();
+            for (node, key) in nodes.iter().zip(keys) {
+                let Some(key) = key else { continue };
+                let operands: Option<Vec<(Source, bool)>> = dag
+                    .operands(*node)
+                    .iter()
+                    .map(|edge| {
+                        let source = match dag.node(edge.node()) {
+                            Node::Leaf(concept) => Source::Leaf(match &leaves {
+                                Some(leaves) => leaves.get(dag.vocabulary().name(concept))?.clone(),
+                                None => LeafFeature::Shared,
+                            }),
+                            Node::Gate(..) => Source::Node(*place_of.get(&edge.node())?),
+                        };
+                        Some((source, edge.is_negated()))
+                    })
+                    .collect();
+                let place = match places.get(key.as_str()) {
+                    Some(place) => *place,
+                    None => {
+                        let operands = operands.ok_or_else(|| misfit("an operand is missing"))?;
+                        placed.push(PlacedGate { gate: Arc::new(read_gate(&folder, key)?.gate), operands });
+                        places.insert(key, placed.len() - 1);
+                        placed.len() - 1
+                    }
+                };
+                place_of.insert(*node, place);
+            }
+            roots.push(match dag.node(rule.root.node()) {
+                Node::Leaf(concept) => Root::Literal(concept),
+                Node::Gate(..) => place_of.get(&rule.root.node()).map_or(Root::Missing, |place| Root::Gate(*place)),
+            });
+        }
+        let evaluator = Evaluator::new(features, &placed).ok_or_else(|| misfit("sizes do not fit"))?;
+        Ok(Self { rule_set, roots, evaluator })
+    }
+
+    /// Gates that are run for each sample.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.evaluator.len()
+    }
+
+    /// Whether there is no gate.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.evaluator.is_empty()
+    }
+
+    /// The logits of all gates for some samples, row by row. Those of a sample are the same bits whatever is beside it.
+    #[must_use]
+    pub fn logits(&self, features: &impl Features, rows: Range<usize>) -> Vec<f32> {
+        let mut out = vec![0.0; rows.len() * self.len()];
+        self.evaluator.run(features, rows, &mut out);
+        out
+    }
+}
+
+fn read_gate(folder: &Path, hash: &str) -> Result<StoredGate> {
+    let path = folder.join(format!("{hash}.safetensors"));
+    let bytes = fs::read(&path).map_err(|cause| Error::read(&path, cause))?;
+    let refuse = |reason: &str| {
+        let message = format!("cannot use `{}`: {reason}", path.display());
+        Error::input(message, Some("the file was changed or damaged; train again".to_owned()))
+    };
+    let stored = StoredGate::from_bytes(&bytes).map_err(|reason| refuse(&reason))?;
+    if stored.key.hash == hash { Ok(stored) } else { Err(refuse("it holds the gate of another key")) }
+}
+
+/// Writes what leaves give their gates under the name of its content, and gives that name.
+fn write_features(leaves: &BTreeMap<String, LeafFeature>, folder: &Path) -> Result<Option<String>> {
+    if leaves.is_empty() {
+        return Ok(None);
+    }
+    let refused = |error: &dyn std::fmt::Display| Error::input(format!("cannot write the model: {error}"), None);
+    let mut tensors = Vec::new();
+    for (concept, feature) in leaves {
+        if let LeafFeature::Affine { shift, scale } = feature {
+            for (part, numbers) in [("shift", shift), ("scale", scale)] {
+                let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+                tensors.push((format!("{concept}.{part}"), numbers.len(), bytes));
+            }
+        }
+    }
+    let views = tensors.iter().map(|(name, length, bytes)| {
+        TensorView::new(Dtype::F32, vec![*length], bytes).map(|view| (name, view)).map_err(|error| refused(&error))
+    });
+    let views = views.collect::<Result<Vec<_>>>()?;
+    let bytes = safetensors::serialize(views, None).map_err(|error| refused(&error))?;
+    let name = format!("features-{}.safetensors", Key::of(blake3::hash(&bytes).to_string()).short());
+    write_atomic(&folder.join(&name), |out| out.write_all(&bytes))?;
+    Ok(Some(name))
+}
+
+/// Whether a path is that of a file of leaf features.
+pub(super) fn is_features(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    name.starts_with("features-") && name.ends_with(".safetensors")
+}
+
+fn read_features(path: &Path) -> Result<BTreeMap<String, LeafFeature>> {
+    let bytes = fs::read(path).map_err(|cause| Error::read(path, cause))?;
+    let refuse = || {
+        let message = format!("expected `{}` as it was trained, got other content", path.display());
+        Error::input(message, Some("the file was changed or damaged; train again".to_owned()))
+    };
+    let named = format!("features-{}.safetensors", Key::of(blake3::hash(&bytes).to_string()).short());
+    if path.file_name().is_none_or(|name| *name != *named) {
+        return Err(refuse());
+    }
+    let file = SafeTensors::deserialize(&bytes).map_err(|_| refuse())?;
+    let numbers = |name: &str| -> Result<Arc<[f32]>> {
+        let tensor = file.tensor(name).map_err(|_| refuse())?;
+        Ok(bytemuck::pod_collect_to_vec::<u8, f32>(tensor.data()).into())
+    };
+    let concepts = file.names().into_iter().filter_map(|name| name.strip_suffix(".shift").map(str::to_owned));
+    concepts
+        .map(|concept| {
+            let (shift, scale) = (numbers(&format!("{concept}.shift"))?, numbers(&format!("{concept}.scale"))?);
+            Ok((concept, LeafFeature::Affine { shift, scale }))
+        })
+        .collect()
+}
