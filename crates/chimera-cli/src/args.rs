@@ -1,6 +1,7 @@
 //! What can be typed. The help texts are the manual.
 
 mod data;
+mod score;
 mod train;
 
 use std::num::NonZeroUsize;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::data::*;
+pub(crate) use self::score::*;
 pub(crate) use self::train::*;
 
 /// Logical anomaly detection: rules over visual concepts, checked exactly.
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Train(Box<TrainArguments>),
     /// Teach a model new rules: only the gates that are missing.
     Add(AddArguments),
+    /// Score samples: how badly each breaks which rule.
+    Score(ScoreArguments),
     /// List, check and clean up the gates that are kept for all models.
     #[command(subcommand)]
     Cache(CacheCommand),

@@ -9,6 +9,7 @@ mod demo;
 mod ending;
 mod import;
 mod rules;
+mod score;
 mod table;
 mod train;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Command::Data(command) => data::run(&command, &mut console),
         Command::Train(arguments) => train::run(&arguments, &mut console),
         Command::Add(arguments) => add::run(&arguments, &mut console),
+        Command::Score(arguments) => score::run(&arguments, &mut console),
         Command::Cache(command) => cache::run(&command, &mut console),
         Command::Demo(arguments) => demo::run(&arguments, &mut console),
     };

@@ -23,7 +23,7 @@ const LISTED_ARITY: usize = 4;
 /// How a gate answers chimeras of one configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The truth of each operand, its edge's negation applied, as `0` and `1`.
+    /// The truth of each operand, its edge's negation applied, as `0` and `1`; for wide gates how many are true.
     pub operands: String,
     /// What the operator gives for them.
     pub truth: bool,
@@ -101,21 +101,16 @@ impl Audit {
         let mut asked =
             Asked { cone, gate, features, room: Room::default(), rooms: Rooms::default(), inputs: Vec::new() };
         let before = asked.probabilities(&batch.rows, batch.len());
-        let mut answers: BTreeMap<&[Option<bool>], [u64; 3]> = BTreeMap::new();
+        let mut answers: BTreeMap<(usize, String), [u64; 3]> = BTreeMap::new();
         for ((operands, target), probability) in batch.operands.iter().zip(&batch.targets).zip(&before) {
             let Some(target) = *target else { continue };
-            let counts = answers.entry(operands).or_insert([u64::from(target), 0, 0]);
+            let counts = answers.entry(name(operands)).or_insert([u64::from(target), 0, 0]);
             counts[1] += 1;
             counts[2] += u64::from((*probability > 0.5) == target);
         }
         let answers = answers
             .into_iter()
-            .map(|(operands, [truth, shown, right])| Answer {
-                operands: operands.iter().map(|value| if *value == Some(true) { '1' } else { '0' }).collect(),
-                truth: truth == 1,
-                shown,
-                right,
-            })
+            .map(|((_, operands), [truth, shown, right])| Answer { operands, truth: truth == 1, shown, right })
             .collect();
         let mut audit = Self { answers, ..Self::default() };
         audit.exchange(&mut asked, &batch, &before, &mut random);
@@ -156,6 +151,16 @@ impl Audit {
             self.flipped = Some(flipped as f64 / exchanges as f64);
         }
     }
+}
+
+/// What a configuration is called, and its place in the order: its truths, or for a wide gate, whose operator is AND, OR or IFF,
+/// how many are true: there are too many configurations to ask about each.
+fn name(operands: &[Option<bool>]) -> (usize, String) {
+    let holding = operands.iter().filter(|value| **value == Some(true)).count();
+    if operands.len() > LISTED_ARITY {
+        return (holding, format!("{holding} of {} true", operands.len()));
+    }
+    (0, operands.iter().map(|value| if *value == Some(true) { '1' } else { '0' }).collect())
 }
 
 /// Whether the operator gives the same for both values of an operand, the others being as they are.

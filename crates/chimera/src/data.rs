@@ -19,6 +19,7 @@ mod header;
 pub mod import;
 mod json_table;
 mod label_columns;
+pub mod loose;
 pub mod manifest;
 pub mod media;
 pub mod names;

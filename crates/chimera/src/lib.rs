@@ -1,7 +1,7 @@
 //! Logical anomaly detection: data, learning, scoring and reports over the rules of [`chimera_logic`].
 //!
 //! So far: [`data`] reads tables of labels into bit columns, [`leaf`] keeps what an encoder says about samples and makes
-//! probabilities of it, [`gate`] teaches the inner nodes of rules, [`metric`] measures scores, [`mod@file`] writes results so that nothing is ever left half written,
+//! probabilities of it, [`gate`] teaches the inner nodes of rules, [`score`] scores samples by them, [`metric`] measures scores, [`mod@file`] writes results so that nothing is ever left half written,
 //! and [`error`] says what went wrong, whose fault it is and what to do.
 //!
 //! The library never prints, reads the environment, or exits.
@@ -16,5 +16,6 @@ pub mod media;
 pub mod metric;
 pub mod model;
 mod parallel;
+pub mod score;
 mod seed;
 pub mod toml_file;

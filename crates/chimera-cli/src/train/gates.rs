@@ -71,7 +71,7 @@ pub(crate) fn write_text(report: &GatesReport, out: &mut dyn Write) -> io::Resul
             (Some(_), ..) => "cannot be scored, see below".to_owned(),
             (None, None, _) => "one literal: its score is the concept's".to_owned(),
             (None, Some(_), Some((gate, answer))) if answer.share() < TOO_OFTEN_WRONG => {
-                format!("mostly wrong where the operands of `{}` are {}", gate.formula, answer.operands)
+                format!("mostly wrong where `{}` has operands {}", gate.formula, answer.operands)
             }
             _ => String::new(),
         };

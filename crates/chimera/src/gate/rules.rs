@@ -38,6 +38,10 @@ pub struct GateSection {
     pub keys: Vec<Vec<Option<String>>>,
     /// The file in [`GATES`] with what leaves give their gates; `None` where that is z.
     pub features: Option<String>,
+    /// The file in [`GATES`] with normal samples that thresholds come from.
+    pub nominal: String,
+    /// How many there are.
+    pub nominal_rows: usize,
     /// Train rows that gates were taught on.
     pub rows: usize,
     /// Train rows that break a rule.
@@ -49,7 +53,7 @@ pub struct GateSection {
 }
 
 impl GateSection {
-    /// What a stage has made, with the features of leaves written beside the gates.
+    /// What a stage has made, with the features of leaves and the normal samples written beside the gates.
     ///
     /// # Errors
     /// A folder that cannot be written.
@@ -69,6 +73,8 @@ impl GateSection {
             rules: chimera_logic::printer::format_rules(rule_set),
             keys: keys.collect(),
             features: write_features(&stage.leaf_features, &folder.join(GATES))?,
+            nominal: stage.nominal.write(&folder.join(GATES))?,
+            nominal_rows: stage.nominal.rows,
             rows: report.rows,
             broken_rows: report.broken_rows,
             counts: report.counts(),
@@ -97,7 +103,11 @@ impl GateSection {
     /// The names of its files in [`GATES`].
     #[must_use]
     pub fn files(&self) -> BTreeSet<String> {
-        self.hashes().map(|hash| format!("{hash}.safetensors")).chain(self.features.clone()).collect()
+        self.hashes()
+            .map(|hash| format!("{hash}.safetensors"))
+            .chain(self.features.clone())
+            .chain([self.nominal.clone()])
+            .collect()
     }
 }
 

@@ -34,6 +34,7 @@ use crate::file::{is_unfinished, write_atomic};
 use crate::leaf::bank::LeafBank;
 use crate::leaf::encode::EncodedRows;
 use crate::parallel::in_parallel;
+use crate::score::nominal::{Nominal, is_nominal};
 
 /// Fewer held-out rows than this tell too little: gates are audited on the rows they were taught on then.
 const FEW_ROWS: usize = 40;
@@ -118,6 +119,8 @@ pub struct GateStage {
     pub report: GatesReport,
     /// What each leaf gives its gates, by concept, where that is not z itself.
     pub leaf_features: BTreeMap<String, LeafFeature>,
+    /// Normal samples that thresholds come from.
+    pub nominal: Nominal,
     /// Seconds of all of it.
     pub seconds: f64,
 }
@@ -251,7 +254,8 @@ pub fn run(
         gates,
     };
     let leaf_features = used.filter(|(_, feature)| *feature != LeafFeature::Shared).collect();
-    Ok(GateStage { report, leaf_features, seconds: began.elapsed().as_secs_f64() })
+    let nominal = Nominal::of(dataset, encoded, rule_set)?;
+    Ok(GateStage { report, leaf_features, nominal, seconds: began.elapsed().as_secs_f64() })
 }
 
 /// The fingerprint of rows: who they are, what ties them together, and their z.
@@ -572,7 +576,8 @@ fn stored(key: &Key, formula: &str, taught: Taught) -> StoredGate {
     }
 }
 
-/// The files of a model's folder of gates that are ours: gates, features of leaves, and what killed writes left.
+/// The files of a model's folder of gates that are ours: gates, features of leaves, normal samples, and what killed writes
+/// left.
 ///
 /// # Errors
 /// A folder that cannot be read.
@@ -585,7 +590,7 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(|cause| Error::read(folder, cause))?.path();
-        if hash_of(&path).is_some() || is_features(&path) || is_unfinished(&path) {
+        if hash_of(&path).is_some() || is_features(&path) || is_nominal(&path) || is_unfinished(&path) {
             files.push(path);
         }
     }

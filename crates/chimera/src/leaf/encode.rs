@@ -96,6 +96,12 @@ impl EncodedRows {
         rows.filtered(|row| self.places[row].is_some())
     }
 
+    /// The logits of a row; `None` where it has no medium.
+    #[must_use]
+    pub fn logits_of(&self, row: usize) -> Option<&[f32]> {
+        self.places[row].map(|place| self.encoded.logits(place))
+    }
+
     /// The logits of rows that are encoded, row by row.
     ///
     /// # Errors

@@ -31,15 +31,15 @@ pub(super) enum Seen {
 }
 
 /// What the ending of a name claims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Claim {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::data) enum Claim {
     Picture,
     Video,
     Nothing,
 }
 
 /// What a file's name says it is.
-pub(super) fn claim_of(path: &Path) -> Claim {
+pub(in crate::data) fn claim_of(path: &Path) -> Claim {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
     match ending.as_str() {
         ending if VIDEO.contains(&ending) => Claim::Video,

@@ -4,7 +4,7 @@ mod coco;
 mod features;
 mod idx;
 mod media_list;
-mod media_look;
+pub(in crate::data) mod media_look;
 mod mnist;
 mod splitting;
 mod table;

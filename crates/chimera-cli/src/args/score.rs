@@ -1,0 +1,61 @@
+//! What can be typed after `chimera score`.
+
+use std::path::PathBuf;
+
+use chimera::score::aggregate::Aggregation;
+use chimera::score::method::Method;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::Threads;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chimera score model/ photos/ -o scores.csv\n  chimera score model/ one.jpg two.jpg\n  \
+    chimera score model/ ds/ --split test --method indep-cal --fpr 0.005 -o scores.jsonl\n\n\
+    One row a sample: `id`, `anomaly`, `flagged`, `rule:<name>` (how badly it is broken) and `p:<name>` (the probability that \
+    it holds) for each rule, `top_rules`. Empty is unknown. A sample is flagged where its anomaly is above what all but the \
+    stated share of normal samples reach."
+)]
+pub(crate) struct ScoreArguments {
+    /// Model folder, trained with rules.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Dataset folder, or pictures or videos: files, and folders with all that is in them.
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// File to write, `.csv` or `.jsonl`; standard output gets CSV.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where rules' probabilities come from.
+    #[arg(long, value_parser = named(&Method::ALL), default_value = "chimera")]
+    pub(crate) method: Method,
+    /// How rules become one number; `min` is the paper's.
+    #[arg(long, value_parser = named(&Aggregation::ALL), default_value = "max")]
+    pub(crate) agg: Aggregation,
+    /// The share of normal samples that may be flagged.
+    #[arg(long, value_name = "RATE", default_value_t = 0.01)]
+    pub(crate) fpr: f64,
+    /// Flag a sample also where a rule is broken by more than this; may be given several times.
+    #[arg(long, value_name = "RULE=SCORE")]
+    pub(crate) threshold: Vec<String>,
+    /// From which probability of its antecedent on a violation of an implication counts; rules with `tau` have their own.
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    pub(crate) tau: f64,
+    /// Rules that are named for each sample, the worst first.
+    #[arg(long, value_name = "K", default_value_t = 3)]
+    pub(crate) top_k: usize,
+    /// Only rows of this split of a dataset.
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
+    /// Where prepared frames and encoded samples are kept; by default `chimera` in the user's cache folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+}
+
+fn named<T: Copy + Send + Sync + 'static>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
+    let words = PossibleValuesParser::new(names.iter().map(|(name, _)| *name));
+    words.try_map(|word| names.iter().find(|(name, _)| *name == word).map(|(_, value)| *value).ok_or("no such name"))
+}
