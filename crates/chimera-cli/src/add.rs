@@ -60,6 +60,9 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
     } else {
         gates::write_text(&stage.report, console.results())?;
     }
+    if let Some(section) = &manifest.gates {
+        gates::say_normal(section.nominal_rows, console);
+    }
     let rules = counted(manifest.gates.map_or(0, |section| section.keys.len()), "rule");
     console.say(format_args!("model in `{}` with {rules}", folder.display()));
     Ok(Outcome::Done)

@@ -14,6 +14,7 @@ use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::encoder::EncoderConfig;
 use chimera::leaf::stage;
 use chimera::score::engine::{Engine, RowsOf, SampleScores, Scoring};
+use serde::ser::SerializeMap;
 
 use crate::Outcome;
 use crate::args::ScoreArguments;
@@ -41,6 +42,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
             opened = Dataset::open(folder)?;
             &opened
         }
+        _ if arguments.split.is_some() => bail!("`--split` is about a dataset folder, got files\nhint: leave it out"),
         inputs => {
             loose = Loose::of(inputs, kind_of(&engine)?)?;
             &loose.dataset
@@ -57,19 +59,22 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
         bail!("expected samples to score, got none that can be read");
     }
     let began = Instant::now();
-    let (normal, _) = engine.normal(scoring, threads)?;
+    let normal = engine.normal(scoring, threads)?;
     let limit = normal.threshold(arguments.fpr);
+    if limit.is_some_and(|limit| limit >= 1.0) {
+        console.say("normal samples reach the highest score there is: nothing can be flagged\nhint: another `--agg` or a larger `--fpr`");
+    }
     if limit.is_none() {
         console.say(format_args!(
             "{} cannot tell a false-alarm rate of {}: nothing is flagged by it\nhint: a larger `--fpr`, or more calibration rows",
-            counted(normal.len(), "normal calibration row"),
+            counted(engine.normal_rows(), "normal calibration row"),
             arguments.fpr
         ));
     }
     let table =
         Rows { engine: &engine, dataset, present: &present, limit, limits: &limits, top_k: arguments.top_k, format };
     let samples = RowsOf { encoded: &encoded, numbers: &present };
-    let mut flagged = 0;
+    let (mut flagged, mut failure) = (0, None);
     let mut write = |out: &mut dyn Write| -> io::Result<()> {
         table.head(out)?;
         let written = engine.score(&samples, scoring, threads, &mut |row, scores| {
@@ -79,15 +84,23 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
             })?);
             Ok(())
         });
+        // What went wrong with the scores is not the output's fault, and is told below.
         written.map_err(|error| match error {
             Error::Write { cause, .. } => cause,
-            other => io::Error::other(other.to_string()),
+            other => {
+                failure = Some(other);
+                io::Error::other("scores could not be computed")
+            }
         })
     };
-    match &arguments.out {
-        Some(path) => write_atomic(path, write)?,
-        None => write(console.results())?,
+    let written = match &arguments.out {
+        Some(path) => write_atomic(path, write).map_err(anyhow::Error::from),
+        None => write(console.results()).map_err(anyhow::Error::from),
+    };
+    if let Some(failure) = failure {
+        return Err(failure.into());
     }
+    written?;
     let logic = began.elapsed().as_secs_f64();
     let limit = limit.map_or_else(String::new, |limit| format!(" above {limit:.4}"));
     console.say(format_args!(
@@ -188,14 +201,18 @@ impl Rows<'_> {
         let top: Vec<&str> = scores.top(self.top_k).into_iter().map(|rule| names[rule]).collect();
         let id = &self.dataset.table().ids[self.present[row]];
         if self.format == Format::Lines {
-            let mut object = serde_json::Map::new();
-            object.insert("id".to_owned(), id.into());
-            object.insert("anomaly".to_owned(), scores.anomaly.into());
-            object.insert("flagged".to_owned(), flagged.into());
-            object.extend(names.iter().zip(&scores.s).map(|(rule, s)| (format!("rule:{rule}"), (*s).into())));
-            object.extend(names.iter().zip(&scores.p).map(|(rule, p)| (format!("p:{rule}"), (*p).into())));
-            object.insert("top_rules".to_owned(), top.into());
-            serde_json::to_writer(&mut *out, &object)?;
+            let mut line = serde_json::Serializer::new(&mut *out);
+            let mut object = serde::Serializer::serialize_map(&mut line, None)?;
+            object.serialize_entry("id", id)?;
+            object.serialize_entry("anomaly", &scores.anomaly)?;
+            object.serialize_entry("flagged", &flagged)?;
+            for (kind, values) in [("rule", &scores.s), ("p", &scores.p)] {
+                for (rule, value) in names.iter().zip(values) {
+                    object.serialize_entry(&format!("{kind}:{rule}"), value)?;
+                }
+            }
+            object.serialize_entry("top_rules", &top)?;
+            SerializeMap::end(object)?;
             writeln!(out)?;
             return Ok(flagged);
         }
@@ -208,8 +225,9 @@ impl Rows<'_> {
     }
 }
 
+/// One line of CSV. It goes through memory: a writer of its own would flush what is below it, row by row.
 fn record(out: &mut dyn Write, cells: &[String]) -> io::Result<()> {
-    let mut csv = csv::Writer::from_writer(out);
+    let mut csv = csv::Writer::from_writer(Vec::with_capacity(1024));
     csv.write_record(cells).map_err(csv_error)?;
-    csv.flush()
+    out.write_all(&csv.into_inner().map_err(|error| io::Error::other(error.to_string()))?)
 }

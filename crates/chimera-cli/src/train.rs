@@ -76,6 +76,9 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
         write_text(&stage, console.results())?;
         report.map_or(Ok(()), |report| gates::write_text(report, console.results()))?;
     }
+    if let Some(section) = &manifest.gates {
+        gates::say_normal(section.nominal_rows, console);
+    }
     console.say(format_args!("model in `{}`, encoder {}", arguments.out.display(), &manifest.encoder.hash[..16]));
     Ok(Outcome::Done)
 }

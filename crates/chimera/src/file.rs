@@ -96,6 +96,7 @@ fn replace(
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Keeps a temporary file or folder in [`UNFINISHED`] while it lives.
+#[derive(Debug)]
 pub(crate) struct Unfinished(PathBuf);
 
 impl Unfinished {

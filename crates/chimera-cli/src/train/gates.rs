@@ -37,6 +37,17 @@ pub(crate) fn load(path: &Path, dataset: &Dataset, console: &Console) -> anyhow:
     Ok(rule_set)
 }
 
+/// Says how many normal rows there are for thresholds: few promise little.
+pub(crate) fn say_normal(rows: usize, console: &Console) {
+    let least = if rows == 0 {
+        "no false-alarm rate can be promised".to_owned()
+    } else {
+        format!("false-alarm rates from {:.2} % on can be promised", 100.0 / (rows as f64 + 1.0))
+    };
+    console
+        .say(format_args!("{} for thresholds, on which every rule holds: {least}", counted(rows, "calibration row")));
+}
+
 /// A table of rules, then what could not be taught or shown.
 pub(crate) fn write_text(report: &GatesReport, out: &mut dyn Write) -> io::Result<()> {
     let counts = report.counts();

@@ -88,14 +88,26 @@ impl Draw<'_> {
         operands.iter().zip(wanted).try_for_each(|((piece, negated), wanted)| self.piece(piece, *wanted != *negated))
     }
 
-    /// Values of operands that give a gate its value: first how many are true, each number alike, then which. So a wide AND
-    /// meets one false operand as often as many.
+    /// Values of operands that give a gate its value: first how many are true, then which. Half of the time the number is one
+    /// that a single operand would turn over (one false operand of an AND), else each number alike: what is easily told apart
+    /// teaches little, and wide gates have few of the other kind by chance.
     fn values(&mut self, op: Op, operands: &[(Piece, bool)], wanted: bool) -> Option<Vec<bool>> {
         let each: Vec<[bool; 2]> = operands.iter().map(|(piece, negated)| seen(can(piece), *negated)).collect();
         if op == Op::Implies {
             return self.random.choice(implications(wanted, &each)).map(Vec::from);
         }
-        let count = self.random.choice(counts(op, wanted, &each))?;
+        let counts = counts(op, wanted, &each);
+        let close = match (op, wanted) {
+            (Op::And, false) => counts.last(),
+            (Op::Or, true) => counts.first(),
+            (Op::Iff, false) if self.random.bool() => counts.first(),
+            (Op::Iff, false) => counts.last(),
+            _ => None,
+        };
+        let count = match close {
+            Some(close) if self.random.bool() => *close,
+            _ => self.random.choice(counts)?,
+        };
         let mut values: Vec<bool> = each.iter().map(|[fails, _]| !fails).collect();
         let free: Vec<usize> = (0..each.len()).filter(|&at| each[at] == [true, true]).collect();
         let forced = values.iter().filter(|value| **value).count();

@@ -10,6 +10,7 @@ use super::dataset::Dataset;
 use super::import::media_look::{Claim, claim_of};
 use super::manifest::Kind;
 use crate::error::{Error, Result};
+use crate::file::Unfinished;
 
 /// A dataset of loose media. Its folder goes when it is dropped.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Loose {
     /// The dataset; its ids are paths as the caller named them.
     pub dataset: Dataset,
     _folder: TempDir,
+    /// An interrupt removes the folder, too.
+    _unfinished: Unfinished,
 }
 
 #[derive(Serialize)]
@@ -48,6 +51,13 @@ impl Loose {
         files.dedup();
         let claim = if wanted == Kind::Video { Claim::Video } else { Claim::Picture };
         let name = if claim == Claim::Video { "videos" } else { "pictures" };
+        let other = |path: &PathBuf| inputs.contains(path) && !matches!(claim_of(path), Claim::Nothing);
+        if let Some((path, _)) = files.iter().find(|(path, found)| *found != Some(claim) && other(path)) {
+            return Err(Error::input(
+                format!("expected {name}, which the model looks at, got `{}`", path.display()),
+                None,
+            ));
+        }
         files.retain(|(_, found)| *found == Some(claim) || found.is_none());
         if files.is_empty() {
             let place = inputs.first().map_or_else(String::new, |folder| format!(" in `{}`", folder.display()));
@@ -71,7 +81,11 @@ impl Loose {
         let text = toml::to_string(&described).map_err(|error| Error::input(error.to_string(), None))?;
         let manifest = place.path().join("dataset.toml");
         fs::write(&manifest, text).map_err(|cause| Error::write(&manifest, cause))?;
-        Ok(Self { dataset: Dataset::open(place.path())?, _folder: place })
+        Ok(Self {
+            dataset: Dataset::open(place.path())?,
+            _unfinished: Unfinished::register(place.path()),
+            _folder: place,
+        })
     }
 }
 
@@ -88,7 +102,11 @@ fn collect(path: &Path, named: bool, files: &mut Vec<(PathBuf, Option<Claim>)>) 
     }
     for entry in fs::read_dir(path).map_err(|cause| Error::read(path, cause))? {
         let entry = entry.map_err(|cause| Error::read(path, cause))?;
-        collect(&entry.path(), false, files)?;
+        // A link to a folder is not followed: it may lead back here.
+        let leads_away = entry.file_type().is_ok_and(|kind| kind.is_symlink()) && !entry.path().is_file();
+        if !leads_away {
+            collect(&entry.path(), false, files)?;
+        }
     }
     Ok(())
 }

@@ -88,7 +88,7 @@ impl Common<'_> {
     pub fn gate(&self, op: Op, operands: &[(&Key, bool)], shape: Shape, filter: Option<(&Key, bool)>) -> Result<Key> {
         let recipe = serde_json::to_string(self.recipe)
             .map_err(|error| Error::input(format!("cannot write the recipe of a gate: {error}"), None))?;
-        let mut text = format!("chimera gate 1\nop {}\n", op.name().to_lowercase());
+        let mut text = format!("chimera gate 2\nop {}\n", op.name().to_lowercase());
         let not = |negated: bool| if negated { "not " } else { "" };
         for (operand, negated) in operands {
             // Writing to a string does not fail.

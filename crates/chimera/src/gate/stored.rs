@@ -165,7 +165,7 @@ mod tests {
     fn stored() -> StoredGate {
         let shape = Shape { arity: 2, features: 3, hidden: 4 };
         StoredGate {
-            key: Key::of("chimera gate 1\nop and\n".to_owned()),
+            key: Key::of("chimera gate 2\nop and\n".to_owned()),
             gate: Gate::initial(shape, &mut fastrand::Rng::with_seed(1)),
             history: History { formula: "a & b".to_owned(), losses: vec![0.5, 0.25], ..History::default() },
         }

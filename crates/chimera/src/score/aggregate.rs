@@ -39,7 +39,8 @@ impl Aggregation {
             Self::Mean => mean(&|rule| rule.s),
             // A probability of zero is a logarithm of minus infinity, and a score of 1.
             Self::Geo => 1.0 - mean(&|rule| rule.p.ln()).exp(),
-            Self::NoisyOr => 1.0 - rules.iter().map(|rule| (1.0 - rule.s).powf(rule.weight)).product::<f64>(),
+            // Through logarithms: a product of many small numbers would round the result to 1.
+            Self::NoisyOr => -rules.iter().map(|rule| rule.weight * (-rule.s).ln_1p()).sum::<f64>().exp_m1(),
         })
     }
 }

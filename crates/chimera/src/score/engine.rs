@@ -167,7 +167,7 @@ impl Engine {
         threads: NonZeroUsize,
         take: &mut dyn FnMut(usize, SampleScores) -> Result<()>,
     ) -> Result<()> {
-        let evaluators = Evaluators::new(&self.gates, &self.model.calibration);
+        let evaluators = Evaluators::new(&self.gates, &self.model.calibration, scoring.method);
         let at_a_time = BLOCK * threads.get();
         for start in (0..samples.rows()).step_by(at_a_time) {
             let count = (samples.rows() - start).min(at_a_time);
@@ -191,7 +191,7 @@ impl Engine {
         scoring: Scoring,
     ) -> Result<Vec<SampleScores>> {
         let logits: Vec<f32> = (first..first + rows).flat_map(|row| samples.logits(row)).copied().collect();
-        let found = evaluators.evaluate(scoring.method, &Window(samples, first), &logits, rows)?;
+        let found = evaluators.evaluate(&Window(samples, first), &logits, rows)?;
         let rules = &self.gates.rule_set.rules;
         Ok((0..rows)
             .map(|row| {
@@ -199,7 +199,11 @@ impl Engine {
                 let s: Vec<Option<f64>> = (0..rules.len())
                     .map(|rule| {
                         let tau = rules[rule].attributes.tau.unwrap_or(scoring.tau);
-                        p[rule].map(|p| violation(p, found.antecedent[rule][row], tau))
+                        // An antecedent that cannot be told leaves the violation open, too.
+                        match (found.is_implication[rule], found.antecedent[rule][row]) {
+                            (true, None) => None,
+                            (_, antecedent) => p[rule].map(|p| violation(p, antecedent, tau)),
+                        }
                     })
                     .collect();
                 let scored: Vec<RuleScore> = (0..rules.len())
@@ -213,18 +217,22 @@ impl Engine {
             .collect())
     }
 
-    /// The scores of normal samples: for the sample as a whole, and for each rule.
+    /// The scores of normal samples.
     ///
     /// # Errors
     /// Scores that are no numbers.
-    pub fn normal(&self, scoring: Scoring, threads: NonZeroUsize) -> Result<(Conformal, Vec<Conformal>)> {
+    pub fn normal(&self, scoring: Scoring, threads: NonZeroUsize) -> Result<Conformal> {
         let mut all = Vec::new();
-        let mut by_rule = vec![Vec::new(); self.gates.rule_set.rules.len()];
         self.score(&self.nominal, scoring, threads, &mut |_, scores| {
             all.extend(scores.anomaly);
-            by_rule.iter_mut().zip(&scores.s).for_each(|(scores, s)| scores.extend(*s));
             Ok(())
         })?;
-        Ok((Conformal::new(all)?, by_rule.into_iter().map(Conformal::new).collect::<Result<_>>()?))
+        Conformal::new(all)
+    }
+
+    /// How many normal samples the model keeps.
+    #[must_use]
+    pub fn normal_rows(&self) -> usize {
+        self.nominal.rows
     }
 }

@@ -41,41 +41,44 @@ pub struct Evaluators<'a> {
     gates: &'a RuleGates,
     calibration: &'a Calibration,
     independent: Independent,
-    exact: Exact,
+    /// Compiled only for the method that asks for it.
+    exact: Option<Exact>,
     /// Of rules that are implications: the exact probability of the antecedent.
     antecedents: Exact,
+    method: Method,
 }
 
 /// Exact counts of some formulas; those whose diagram gets too large have none.
 #[derive(Debug)]
-struct Exact {
-    circuit: Circuit,
-    /// For each formula its place among the circuit's functions.
-    places: Vec<Option<usize>>,
-}
+struct Exact(Vec<Option<Circuit>>);
 
 impl Exact {
     fn compile(rule_set: &RuleSet, formulas: &[Option<Edge>]) -> Self {
-        let roots: Vec<Edge> = formulas.iter().flatten().copied().collect();
-        let mut diagrams = Diagrams::new(&rule_set.dag, &roots, Limits::default());
-        let (mut places, mut compiled) = (Vec::new(), Vec::new());
-        for formula in formulas {
-            let diagram = formula.and_then(|formula| diagrams.compile(formula).ok());
-            places.push(diagram.map(|diagram| {
-                compiled.push(diagram);
-                compiled.len() - 1
-            }));
-        }
-        Self { circuit: diagrams.circuit(&compiled), places }
+        // Each on its own: whether a formula is too large must not depend on other rules.
+        let compile = |formula: &Option<Edge>| {
+            let formula = (*formula)?;
+            let mut diagrams = Diagrams::new(&rule_set.dag, &[formula], Limits::default());
+            let compiled = diagrams.compile(formula).ok()?;
+            Some(diagrams.circuit(&[compiled]))
+        };
+        Self(formulas.iter().map(compile).collect())
     }
 
     /// A value for each formula and row.
     fn evaluate(&self, probabilities: &Probabilities<'_>) -> Vec<Vec<Option<f64>>> {
-        let (values, rows) = (self.circuit.evaluate(probabilities), probabilities.rows());
-        let of = |place: &Option<usize>| {
-            (0..rows).map(|row| place.map(|place| values[place * rows + row])).collect::<Vec<Option<f64>>>()
+        let of = |circuit: &Option<Circuit>| match circuit {
+            Some(circuit) => circuit.evaluate(probabilities).into_iter().map(Some).collect(),
+            None => vec![None; probabilities.rows()],
         };
-        self.places.iter().map(of).collect()
+        self.0.iter().map(of).collect()
+    }
+}
+
+/// The antecedent of an implication; other rules, and negated ones, have none.
+fn antecedent_of(rule_set: &RuleSet, root: Edge) -> Option<Edge> {
+    match rule_set.dag.node(root.node()) {
+        Node::Gate(Op::Implies, operands) if !root.is_negated() => operands.first().copied(),
+        _ => None,
     }
 }
 
@@ -84,27 +87,26 @@ impl Exact {
 pub struct RuleProbabilities {
     /// The probability that the rule holds, `[rule][row]`; `None` where the method cannot tell.
     pub p: Vec<Vec<Option<f64>>>,
-    /// The probability of an implication's antecedent, `[rule][row]`; `None` for other rules.
+    /// The probability of an implication's antecedent, `[rule][row]`; `None` where it cannot be told.
     pub antecedent: Vec<Vec<Option<f64>>>,
+    /// Whether the rule is an implication.
+    pub is_implication: Vec<bool>,
 }
 
 impl<'a> Evaluators<'a> {
-    /// Makes the rules of a model ready.
+    /// Makes the rules of a model ready for a method.
     #[must_use]
-    pub fn new(gates: &'a RuleGates, calibration: &'a Calibration) -> Self {
+    pub fn new(gates: &'a RuleGates, calibration: &'a Calibration, method: Method) -> Self {
         let rule_set = &gates.rule_set;
         let roots = rule_set.roots();
-        let antecedent = |root: &Edge| match rule_set.dag.node(root.node()) {
-            Node::Gate(Op::Implies, operands) if !root.is_negated() => operands.first().copied(),
-            _ => None,
-        };
-        let antecedents: Vec<Option<Edge>> = roots.iter().map(antecedent).collect();
+        let antecedents: Vec<Option<Edge>> = roots.iter().map(|root| antecedent_of(rule_set, *root)).collect();
         let whole: Vec<Option<Edge>> = roots.iter().copied().map(Some).collect();
         Self {
+            method,
             gates,
             calibration,
             independent: Independent::compile(&rule_set.dag, &roots),
-            exact: Exact::compile(rule_set, &whole),
+            exact: (method == Method::Wmc).then(|| Exact::compile(rule_set, &whole)),
             antecedents: Exact::compile(rule_set, &antecedents),
         }
     }
@@ -116,13 +118,7 @@ impl<'a> Evaluators<'a> {
     ///
     /// # Errors
     /// Logits that are not whole rows.
-    pub fn evaluate(
-        &self,
-        method: Method,
-        features: &impl Features,
-        logits: &[f32],
-        rows: usize,
-    ) -> Result<RuleProbabilities> {
+    pub fn evaluate(&self, features: &impl Features, logits: &[f32], rows: usize) -> Result<RuleProbabilities> {
         let raw = self.columns(Calibrated::Raw, logits, rows)?;
         let calibrated = self.columns(Calibrated::Platt, logits, rows)?;
         let concepts = self.gates.rule_set.dag.vocabulary().len();
@@ -133,13 +129,15 @@ impl<'a> Evaluators<'a> {
         let by_rule = |values: Vec<f64>| -> Vec<Vec<Option<f64>>> {
             values.chunks_exact(rows.max(1)).map(|rows| rows.iter().copied().map(Some).collect()).collect()
         };
-        let p = match method {
+        let p = match self.method {
             Method::Indep => by_rule(self.independent.evaluate(&raw)),
             Method::IndepCal => by_rule(self.independent.evaluate(&calibrated)),
-            Method::Wmc => self.exact.evaluate(&calibrated),
+            Method::Wmc => self.exact.as_ref().map_or_else(Vec::new, |exact| exact.evaluate(&calibrated)),
             Method::Chimera => self.chimera(features, &calibrated, rows),
         };
-        Ok(RuleProbabilities { p, antecedent })
+        let rule_set = &self.gates.rule_set;
+        let is_implication = rule_set.rules.iter().map(|rule| antecedent_of(rule_set, rule.root).is_some()).collect();
+        Ok(RuleProbabilities { p, antecedent, is_implication })
     }
 
     /// Probabilities of concepts, a concept's side by side.
@@ -162,7 +160,8 @@ impl<'a> Evaluators<'a> {
                 let of_row = |row: usize| match *root {
                     Root::Gate(place) => {
                         let logit = logits[row * count + place];
-                        Some(f64::from(probability(if negated { -logit } else { logit })))
+                        // Features far beyond all that was seen can overflow; that is no probability.
+                        logit.is_finite().then(|| f64::from(probability(if negated { -logit } else { logit })))
                     }
                     Root::Literal(concept) => {
                         let p = leaves.get(row, concept);

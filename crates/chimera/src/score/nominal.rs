@@ -36,8 +36,11 @@ impl Nominal {
         let truth = Program::compile(&rule_set.dag, &rule_set.roots()).evaluate(&dataset.table().labels);
         let holds = |row: usize| (0..rule_set.rules.len()).all(|rule| truth.get(row, rule) == Some(true));
         let rows = encoded.present(&dataset.threshold_half()).filtered(holds);
-        // By id, so any first ones are as good as others: halves are dealt by hashes of ids.
-        let numbers = &rows.numbers()[..rows.len().min(MOST_ROWS)];
+        // Ids say when or where a sample was taken, so the first ones are not like the others; their hashes say nothing.
+        let mut numbers = rows.numbers().to_vec();
+        numbers.sort_by_key(|&row| *blake3::hash(dataset.table().ids[row].as_bytes()).as_bytes());
+        numbers.truncate(MOST_ROWS);
+        let numbers = numbers.as_slice();
         let z = numbers.iter().filter_map(|&row| encoded.z(row)).flatten().copied().collect();
         Ok(Self { z, logits: encoded.logits(numbers)?, rows: numbers.len() })
     }
