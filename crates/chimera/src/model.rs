@@ -226,21 +226,6 @@ pub fn fingerprints_of(dataset: &Dataset) -> Result<BTreeMap<String, String>> {
     Ok(fingerprints)
 }
 
-/// What `gates.json` of a model says; `None` for a leaf bank alone.
-///
-/// # Errors
-/// A file that cannot be read or understood.
-pub fn gates_report(folder: &Path) -> Result<Option<GatesReport>> {
-    let path = folder.join(GATES_REPORT);
-    match fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map(Some)
-            .map_err(|error| Error::input(format!("cannot use `{}`: {error}", path.display()), None)),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(Error::read(&path, cause)),
-    }
-}
-
 /// Writes what is there to be read, then a manifest with new rules and gates, which lie in the folder already, and removes
 /// gates that no rule needs any more. The folder is the old model until the manifest is there, and the new one from then on.
 ///

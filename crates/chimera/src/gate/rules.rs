@@ -16,7 +16,6 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::config::GateConfig;
-use super::key::Key;
 use super::report::Counts;
 use super::stage::GateStage;
 use super::stored::StoredGate;
@@ -249,9 +248,14 @@ fn write_features(leaves: &BTreeMap<String, LeafFeature>, folder: &Path) -> Resu
     });
     let views = views.collect::<Result<Vec<_>>>()?;
     let bytes = safetensors::serialize(views, None).map_err(|error| refused(&error))?;
-    let name = format!("features-{}.safetensors", Key::of(blake3::hash(&bytes).to_string()).short());
+    let name = features_name(&bytes);
     write_atomic(&folder.join(&name), |out| out.write_all(&bytes))?;
     Ok(Some(name))
+}
+
+/// The name that such a file has for its content.
+fn features_name(bytes: &[u8]) -> String {
+    format!("features-{}.safetensors", &blake3::hash(bytes).to_string()[..16])
 }
 
 /// Whether a path is that of a file of leaf features.
@@ -266,7 +270,7 @@ fn read_features(path: &Path) -> Result<BTreeMap<String, LeafFeature>> {
         let message = format!("expected `{}` as it was trained, got other content", path.display());
         Error::input(message, Some("the file was changed or damaged; train again".to_owned()))
     };
-    let named = format!("features-{}.safetensors", Key::of(blake3::hash(&bytes).to_string()).short());
+    let named = features_name(&bytes);
     if path.file_name().is_none_or(|name| *name != *named) {
         return Err(refuse());
     }
