@@ -8,8 +8,9 @@ use chimera::gate::report::GatesReport;
 use chimera::gate::rules::GateSection;
 use chimera::gate::stage::{Material, Place};
 use chimera::leaf::device::DeviceChoice;
-use chimera::leaf::stage;
 use chimera::model::{self, Model};
+use chimera::score::engine::Engine;
+use chimera::score::readable;
 use chimera_logic::load::load_text;
 use chimera_logic::printer::format_rules;
 use chimera_logic::rules::{Rule, RuleSet};
@@ -19,15 +20,15 @@ use crate::args::AddArguments;
 use crate::console::Console;
 use crate::table::counted;
 use crate::train::events::Shown;
-use crate::train::{cache_folder, gates};
+use crate::train::{cache_folder, gates, material};
 
 pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let folder = &arguments.model;
     // Claimed before it is read: what another process adds meanwhile would be lost.
     let _claimed = model::claim(folder)?;
-    let model = Model::open(folder, &DeviceChoice::default().open())?;
+    let device = DeviceChoice::default().open();
+    let model = Model::open(folder, &device)?;
     let dataset = Dataset::open(&arguments.data)?;
-    check_data(&model, &dataset)?;
     let new = gates::load(&arguments.rules, &dataset, console)?;
     let section = model.manifest.gates.as_ref();
     let old = section.map(|section| section.rule_set(&model.manifest.bank.concepts)).transpose()?;
@@ -38,50 +39,28 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
     );
     let (cache, threads) = (cache_folder(arguments.cache.as_deref())?, arguments.threads.get());
     let shown = Shown::new(console);
-    let encoded = stage::encode(&dataset, &model.bank, (&cache, threads, false), &|event| shown.show(&event))?;
-    if encoded.content() != model.manifest.dataset.content {
-        bail!(
-            "expected the media that the model was trained on, got others in `{}`: some were changed, or are missing\n\
-             hint: `chimera data check` lists what cannot be read; train a new model on data that have changed",
-            dataset.folder().display()
-        );
-    }
+    let encoded = material::encode(&model, &dataset, &cache, threads, &shown)?;
     let rows = model.manifest.config.share(encoded.present(&dataset.train()?));
     let material = Material { dataset: &dataset, rows: &rows, bank: &model.bank, encoded: &encoded };
     let gates = folder.join(model::GATES);
     std::fs::create_dir_all(&gates)?;
-    let place = Place { cache: &cache, gates: &gates, threads, retrain: false };
+    let place = Place { cache: &cache, gates: Some(&gates), threads, retrain: false };
     let stage = gate::stage::run(material, &rule_set, &config, place, &|event| shown.show_gates(&event))?;
     drop(shown);
     say_taught_again(section, &stage.report, console);
     let manifest = model::write_gates(folder, model.manifest, &rule_set, &stage)?;
+    readable::write(&Engine::open(folder, &device)?, folder, threads)?;
     if arguments.json {
         console.write_json(&stage.report)?;
     } else {
         gates::write_text(&stage.report, console.results())?;
     }
     if let Some(section) = &manifest.gates {
-        gates::say_normal(section.nominal_rows, console);
+        gates::say_normal(section.normal_rows, console);
     }
     let rules = counted(manifest.gates.map_or(0, |section| section.keys.len()), "rule");
     console.say(format_args!("model in `{}` with {rules}", folder.display()));
     Ok(Outcome::Done)
-}
-
-/// Gates of one model are taught on the same rows and labels.
-fn check_data(model: &Model, dataset: &Dataset) -> anyhow::Result<()> {
-    let (trained_on, found) = (&model.manifest.dataset, model::fingerprints_of(dataset)?);
-    for what in trained_on.fingerprints.keys().chain(found.keys()) {
-        if trained_on.fingerprints.get(what) != found.get(what) {
-            bail!(
-                "expected the data that the model was trained on (`{}`), got `{}` with other {what}\nhint: give that dataset \
-                 to `--data`, or train a new model on this one",
-                trained_on.name,
-                dataset.folder().display()
-            );
-        }
-    }
-    Ok(())
 }
 
 /// Says when gates of the model's own rules had to be taught anew, and why that can be.

@@ -1,5 +1,8 @@
 //! `chimera score`: from a model and samples to a table of scores.
 
+mod limits;
+mod teach;
+
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -14,28 +17,40 @@ use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::encoder::EncoderConfig;
 use chimera::leaf::stage;
 use chimera::score::engine::{Engine, RowsOf, SampleScores, Scoring};
+use chimera::score::flag::Thresholds;
+use chimera_logic::vocabulary::Vocabulary;
 use serde::ser::SerializeMap;
 
+use self::teach::TrainingData;
 use crate::Outcome;
 use crate::args::ScoreArguments;
 use crate::console::{Console, csv_error};
+use crate::rules::input;
 use crate::table::{counted, grouped};
 use crate::train::cache_folder;
 use crate::train::events::Shown;
 
 pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let format = Format::of(arguments.out.as_deref())?;
-    let scoring = Scoring { method: arguments.method, aggregation: arguments.agg, tau: arguments.tau };
+    let scoring = Scoring {
+        method: arguments.method,
+        aggregation: arguments.agg,
+        tau: arguments.tau,
+        least_severity: arguments.min_severity,
+    };
     if !(arguments.fpr > 0.0 && arguments.fpr < 1.0) {
         bail!("expected `--fpr` above 0 and below 1, got `{}`", arguments.fpr);
     }
     if !(0.0..1.0).contains(&arguments.tau) {
         bail!("expected `--tau` from 0 to below 1, got `{}`", arguments.tau);
     }
-    let engine = Engine::open(&arguments.model, &DeviceChoice::default().open())?;
-    let limits = thresholds(&arguments.threshold, &engine)?;
+    let mut engine = Engine::open(&arguments.model, &DeviceChoice::default().open())?;
     let (cache, threads) = (cache_folder(arguments.cache.as_deref())?, arguments.threads.get());
-    let loose;
+    if let Some(path) = &arguments.rules {
+        engine = with_rules(engine, &arguments.model, path, &cache, console)?;
+    }
+    let set = limits::parse(&arguments.threshold, &engine)?;
+    let mut loose = None;
     let opened;
     let dataset = match &arguments.inputs[..] {
         [folder] if folder.join(MANIFEST).is_file() => {
@@ -43,10 +58,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
             &opened
         }
         _ if arguments.split.is_some() => bail!("`--split` is about a dataset folder, got files\nhint: leave it out"),
-        inputs => {
-            loose = Loose::of(inputs, kind_of(&engine)?)?;
-            &loose.dataset
-        }
+        inputs => &loose.insert(Loose::of(inputs, kind_of(&engine)?)?).dataset,
     };
     let rows = rows_of(dataset, arguments.split.as_deref())?;
     let shown = Shown::new(console);
@@ -58,26 +70,24 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     if present.is_empty() {
         bail!("expected samples to score, got none that can be read");
     }
+    let input = match &arguments.inputs[..] {
+        [folder] if folder.join(MANIFEST).is_file() => Some(folder.as_path()),
+        _ => None,
+    };
+    let (data, place) = (arguments.data.as_deref(), (cache.as_path(), threads));
+    let training = TrainingData::open(scoring, &engine, (data, input), place, console)?;
+    training.teach(&mut engine, scoring, place, console)?;
     let began = Instant::now();
-    let normal = engine.normal(scoring, threads)?;
-    let limit = normal.threshold(arguments.fpr);
-    if limit.is_some_and(|limit| limit >= 1.0) {
-        console.say("normal samples reach the highest score there is: nothing can be flagged\nhint: another `--agg` or a larger `--fpr`");
-    }
-    if limit.is_none() {
-        console.say(format_args!(
-            "{} cannot tell a false-alarm rate of {}: nothing is flagged by it\nhint: a larger `--fpr`, or more calibration rows",
-            counted(engine.normal_rows(), "normal calibration row"),
-            arguments.fpr
-        ));
-    }
+    let ready = engine.ready(scoring, training.violations(), threads)?;
+    let thresholds = ready.thresholds(arguments.flag, arguments.fpr, set, threads)?;
+    limits::say(&thresholds, arguments.flag, arguments.fpr, engine.rules().count(), console);
     let table =
-        Rows { engine: &engine, dataset, present: &present, limit, limits: &limits, top_k: arguments.top_k, format };
+        Rows { engine: &engine, dataset, present: &present, thresholds: &thresholds, top_k: arguments.top_k, format };
     let samples = RowsOf { encoded: &encoded, numbers: &present };
     let (mut flagged, mut failure) = (0, None);
     let mut write = |out: &mut dyn Write| -> io::Result<()> {
         table.head(out)?;
-        let written = engine.score(&samples, scoring, threads, &mut |row, scores| {
+        let written = ready.score(&samples, threads, &mut |row, scores| {
             flagged += usize::from(table.row(out, row, &scores).map_err(|cause| Error::Write {
                 path: arguments.out.clone().unwrap_or_else(|| "standard output".into()),
                 cause,
@@ -102,7 +112,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     }
     written?;
     let logic = began.elapsed().as_secs_f64();
-    let limit = limit.map_or_else(String::new, |limit| format!(" above {limit:.4}"));
+    let limit = limits::words(&thresholds, arguments.flag);
     console.say(format_args!(
         "{} scored, {} flagged{limit} ({} of {} left out); {looking:.1} s to decode and encode, {logic:.1} s for the logic",
         counted(present.len(), "sample"),
@@ -111,6 +121,16 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
         grouped(rows.len() as u64),
     ));
     Ok(Outcome::Done)
+}
+
+/// The model with other rules over its concepts.
+fn with_rules(engine: Engine, model: &Path, path: &Path, cache: &Path, console: &Console) -> anyhow::Result<Engine> {
+    let vocabulary = Vocabulary::closed(engine.model.manifest.bank.concepts.clone(), "the model");
+    let rule_set = input::load_sound_over(path, vocabulary, console)?;
+    if rule_set.rules.is_empty() {
+        bail!("expected rules in `{}`, got none", input::shown(path));
+    }
+    Ok(engine.with_rules(model, rule_set, cache)?)
 }
 
 /// What the model looks at.
@@ -133,21 +153,6 @@ fn rows_of(dataset: &Dataset, split: Option<&str>) -> anyhow::Result<Vec<usize>>
         bail!("expected rows of the split `{split}` in `{}`, got none", dataset.folder().display());
     }
     Ok(rows)
-}
-
-/// Thresholds of single rules, as typed.
-fn thresholds(words: &[String], engine: &Engine) -> anyhow::Result<Vec<(usize, f64)>> {
-    let one = |word: &String| {
-        let parts = word.rsplit_once('=').and_then(|(name, number)| Some((name, number.parse::<f64>().ok()?)));
-        let Some((name, limit)) = parts.filter(|(_, limit)| (0.0..=1.0).contains(limit)) else {
-            bail!("expected `--threshold RULE=SCORE` with a score from 0 to 1, got `{word}`");
-        };
-        match engine.rules().position(|rule| rule == name) {
-            Some(rule) => Ok((rule, limit)),
-            None => bail!("there is no rule `{name}` in the model\nhint: `rules.rules` in its folder lists them"),
-        }
-    };
-    words.iter().map(one).collect()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,8 +178,7 @@ struct Rows<'a> {
     engine: &'a Engine,
     dataset: &'a Dataset,
     present: &'a [usize],
-    limit: Option<f64>,
-    limits: &'a [(usize, f64)],
+    thresholds: &'a Thresholds,
     top_k: usize,
     format: Format,
 }
@@ -193,10 +197,7 @@ impl Rows<'_> {
 
     /// Writes one row, and says whether its sample is flagged.
     fn row(&self, out: &mut dyn Write, row: usize, scores: &SampleScores) -> io::Result<bool> {
-        let above =
-            |score: Option<f64>, limit: Option<f64>| score.zip(limit).is_some_and(|(score, limit)| score > limit);
-        let flagged = above(scores.anomaly, self.limit)
-            || self.limits.iter().any(|(rule, limit)| above(scores.s[*rule], Some(*limit)));
+        let flagged = self.thresholds.flags(scores).sample;
         let names: Vec<&str> = self.engine.rules().collect();
         let top: Vec<&str> = scores.top(self.top_k).into_iter().map(|rule| names[rule]).collect();
         let id = &self.dataset.table().ids[self.present[row]];

@@ -3,6 +3,7 @@
 mod choices;
 pub(crate) mod events;
 pub(crate) mod gates;
+pub(crate) mod material;
 
 use std::fs;
 use std::io::{self, Write};
@@ -14,11 +15,14 @@ use chimera::gate;
 use chimera::gate::report::GatesReport;
 use chimera::gate::stage::{Material, Place};
 use chimera::leaf::calibrate::{Method, Quality};
+use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::encoder::{EncoderConfig, Network};
 use chimera::leaf::stage::{self, LeafStage, MeasuredOn, Workplace};
 use chimera::leaf::train::{EpochRecord, Start, StopReason};
 use chimera::metric::leaf_table::{LeafMeans, LeafRow, LeafTable};
 use chimera::model::{self, ModelManifest};
+use chimera::score::engine::Engine;
+use chimera::score::readable;
 use serde::Serialize;
 
 use crate::Outcome;
@@ -62,13 +66,17 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
             let (bank, encoded) = (&stage.trained.bank, &stage.encoded);
             let material = Material { dataset: &dataset, rows: &rows, bank, encoded };
             let threads = arguments.threads.get();
-            let place = Place { cache: &cache, gates: &gates, threads, retrain: arguments.retrain };
+            let place = Place { cache: &cache, gates: Some(&gates), threads, retrain: arguments.retrain };
             Some(gate::stage::run(material, rule_set, &choices.gates, place, &|event| shown.show_gates(&event))?)
         }
     };
     drop(shown);
     let taught = rule_set.as_ref().zip(gate_stage.as_ref());
     let manifest = model::write(&arguments.out, &dataset, &choices.leaf, &stage, taught)?;
+    if taught.is_some() {
+        let engine = Engine::open(&arguments.out, &DeviceChoice::default().open())?;
+        readable::write(&engine, &arguments.out, arguments.threads.get())?;
+    }
     let report = gate_stage.as_ref().map(|stage| &stage.report);
     if arguments.json {
         console.write_json(&Summary::of(&stage, &manifest, report))?;
@@ -77,7 +85,7 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
         report.map_or(Ok(()), |report| gates::write_text(report, console.results()))?;
     }
     if let Some(section) = &manifest.gates {
-        gates::say_normal(section.nominal_rows, console);
+        gates::say_normal(section.normal_rows, console);
     }
     console.say(format_args!("model in `{}`, encoder {}", arguments.out.display(), &manifest.encoder.hash[..16]));
     Ok(Outcome::Done)

@@ -174,6 +174,40 @@ impl Cone {
         Some(Self { node, op, operands, spots })
     }
 
+    /// A node told from z alone, as if it were a concept.
+    #[must_use]
+    pub fn single(node: NodeId, feature: LeafFeature) -> Self {
+        let kind = Kind::Leaf { node, spot: 0, feature };
+        // The conjunction of one operand is that operand.
+        Self { node, op: Op::And, operands: vec![Operand { negated: false, kind }], spots: 1 }
+    }
+
+    /// Its leaves side by side under one gate, none negated: what a monolith sees of a rule.
+    #[must_use]
+    pub fn flattened(&self) -> Self {
+        fn collect(operands: &[Operand], leaves: &mut Vec<Operand>) {
+            for operand in operands {
+                match &operand.kind {
+                    Kind::Leaf { .. } => leaves.push(Operand { negated: false, kind: operand.kind.clone() }),
+                    Kind::Gate { operands, .. } => collect(operands, leaves),
+                }
+            }
+        }
+        let mut operands = Vec::with_capacity(self.spots);
+        collect(&self.operands, &mut operands);
+        Self { node: self.node, op: self.op, operands, spots: self.spots }
+    }
+
+    /// What its leaves give, in the order of spots.
+    #[must_use]
+    pub fn leaf_features(&self) -> Vec<LeafFeature> {
+        let features = self.flattened().operands.into_iter().filter_map(|operand| match operand.kind {
+            Kind::Leaf { feature, .. } => Some(feature),
+            Kind::Gate { .. } => None,
+        });
+        features.collect()
+    }
+
     /// Fills the inputs of the node's gate for a batch.
     ///
     /// # Shapes

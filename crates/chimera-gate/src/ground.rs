@@ -88,4 +88,17 @@ impl<'a, F: Features> Ground<'a, F> {
             seed,
         }
     }
+    /// One gate for all of a node at once, without gates below it: chimeras and targets are those of `cone`, the input is that
+    /// of `flat`, which is `cone` [flattened](Cone::flattened).
+    #[must_use]
+    pub fn monolith<'t>(
+        &'t self,
+        (cone, flat): (&'t Cone, &'t Cone),
+        recipe: &'t Recipe,
+        kept: Option<&'t [u32]>,
+        seed: u64,
+    ) -> Task<'t, F> {
+        let shape = Shape { arity: flat.operands.len(), features: self.width, hidden: recipe.hidden };
+        Task { cone: flat, shape, ..self.task(cone, recipe, kept, seed) }
+    }
 }

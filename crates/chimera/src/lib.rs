@@ -6,12 +6,14 @@
 //!
 //! The library never prints, reads the environment, or exits.
 
+pub mod baseline;
 mod chunks;
 pub mod data;
 pub mod error;
 pub mod file;
 pub mod gate;
 pub mod leaf;
+mod linear;
 pub mod media;
 pub mod metric;
 pub mod model;

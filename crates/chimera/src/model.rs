@@ -45,11 +45,15 @@ const RULES: &str = "rules.rules";
 /// What became of each gate.
 const GATES_REPORT: &str = "gates.json";
 
-/// Every file that a model folder can hold, beside the folder [`GATES`].
-pub const FILES: [&str; 9] = [MANIFEST, CHECKPOINT, ENCODER, HEADS, CALIBRATION, LEAVES, LOG, RULES, GATES_REPORT];
+/// What `score` flags by default.
+pub(crate) const THRESHOLDS: &str = "thresholds.json";
 
-/// Raised when an older program cannot read a model any more.
-const SCHEMA: u32 = 1;
+/// Every file that a model folder can hold, beside the folder [`GATES`].
+pub const FILES: [&str; 10] =
+    [MANIFEST, CHECKPOINT, ENCODER, HEADS, CALIBRATION, LEAVES, LOG, RULES, GATES_REPORT, THRESHOLDS];
+
+/// Raised when an older program cannot read a model any more, or this one an older model.
+const SCHEMA: u32 = 2;
 
 /// What `manifest.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -180,9 +184,13 @@ impl Model {
         }
         let Layout { schema } = serde_json::from_slice(&text).map_err(|error| wrong(&path, &error))?;
         if schema > SCHEMA {
-            let message =
-                format!("expected a model of layout {SCHEMA} or older in `{}`, got {schema}", folder.display());
+            let message = format!("expected a model of layout {SCHEMA} in `{}`, got {schema}", folder.display());
             return Err(Error::input(message, Some("it was made by a newer chimera; update this one".to_owned())));
+        }
+        if schema < SCHEMA {
+            let message = format!("expected a model of layout {SCHEMA} in `{}`, got {schema}", folder.display());
+            let hint = "it was made by an older chimera; train it again (what is cached is used)";
+            return Err(Error::input(message, Some(hint.to_owned())));
         }
         let manifest: ModelManifest = serde_json::from_slice(&text).map_err(|error| wrong(&path, &error))?;
         let read = |name: &str| {

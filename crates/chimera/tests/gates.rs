@@ -51,7 +51,7 @@ fn teach(dataset: &Dataset, leaf: &LeafStage, rules: &RuleSet, config: &GateConf
     fs::create_dir_all(&out).unwrap();
     let rows = leaf.encoded.present(&dataset.train().unwrap());
     let material = Material { dataset, rows: &rows, bank: &leaf.trained.bank, encoded: &leaf.encoded };
-    let place = Place { cache: &folder.join("cache"), gates: &out, threads: THREADS, retrain: false };
+    let place = Place { cache: &folder.join("cache"), gates: Some(&out), threads: THREADS, retrain: false };
     gates::run(material, rules, config, place, &|_| {}).unwrap()
 }
 

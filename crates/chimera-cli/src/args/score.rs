@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use chimera::score::aggregate::Aggregation;
+use chimera::score::flag::Flagging;
 use chimera::score::method::Method;
+use chimera_logic::attributes::RuleSeverity;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -33,6 +35,19 @@ pub(crate) struct ScoreArguments {
     /// How rules become one number; `min` is the paper's.
     #[arg(long, value_parser = named(&Aggregation::ALL), default_value = "max")]
     pub(crate) agg: Aggregation,
+    /// Rules to score instead of the model's; every part of them must have a gate in the model or in the cache.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
+    /// The dataset that the model was trained on, for methods that are not part of a model (`indep-deep`, `sem`, `mono-n`,
+    /// `mono-c`, `oracle`) and for `--agg learned-supervised`; may be left out where it is the input.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Rules that matter less do not count for `anomaly` and flags; one that says nothing is `medium`.
+    #[arg(long, value_name = "LEVEL", value_parser = named(&SEVERITIES))]
+    pub(crate) min_severity: Option<RuleSeverity>,
+    /// What thresholds are about: one for `anomaly`, one for each rule, or rules together (Benjamini and Hochberg).
+    #[arg(long, value_name = "WAY", value_parser = named(&Flagging::ALL), default_value = "global")]
+    pub(crate) flag: Flagging,
     /// The share of normal samples that may be flagged.
     #[arg(long, value_name = "RATE", default_value_t = 0.01)]
     pub(crate) fpr: f64,
@@ -54,6 +69,9 @@ pub(crate) struct ScoreArguments {
     #[command(flatten)]
     pub(crate) threads: Threads,
 }
+
+const SEVERITIES: [(&str, RuleSeverity); 3] =
+    [("low", RuleSeverity::Low), ("medium", RuleSeverity::Medium), ("high", RuleSeverity::High)];
 
 fn named<T: Copy + Send + Sync + 'static>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
     let words = PossibleValuesParser::new(names.iter().map(|(name, _)| *name));

@@ -50,8 +50,11 @@ pub(crate) fn is_graph(path: &Path) -> bool {
 
 /// Loads a rule file with everything it includes. Concepts are the table's columns if there is one, else whatever the rules use.
 pub(crate) fn load_rules(path: &Path, table: Option<&LabelTable>) -> anyhow::Result<Loaded> {
+    load_over(path, table.map_or_else(Vocabulary::open, LabelTable::vocabulary))
+}
+
+fn load_over(path: &Path, vocabulary: Vocabulary) -> anyhow::Result<Loaded> {
     let file = read(path)?;
-    let vocabulary = table.map_or_else(Vocabulary::open, LabelTable::vocabulary);
     if is_graph(path) {
         return load_graphs(&file, vocabulary);
     }
@@ -89,7 +92,12 @@ fn load_graphs(file: &File, vocabulary: Vocabulary) -> anyhow::Result<Loaded> {
 
 /// Loads rules that a command needs whole: findings go to standard error, and errors end the command.
 pub(crate) fn load_sound(path: &Path, table: Option<&LabelTable>, console: &Console) -> anyhow::Result<RuleSet> {
-    let loaded = load_rules(path, table)?;
+    load_sound_over(path, table.map_or_else(Vocabulary::open, LabelTable::vocabulary), console)
+}
+
+/// The same over given concepts.
+pub(crate) fn load_sound_over(path: &Path, vocabulary: Vocabulary, console: &Console) -> anyhow::Result<RuleSet> {
+    let loaded = load_over(path, vocabulary)?;
     let errors = loaded.diagnostics.errors();
     if errors > 0 || !console.is_quiet() {
         let text = render_all(&loaded.diagnostics, &loaded.sources, console::words_palette());

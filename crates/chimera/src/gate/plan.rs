@@ -14,31 +14,31 @@ use crate::error::Result;
 
 /// A gate that is needed.
 #[derive(Clone, Debug)]
-pub(super) struct Planned {
-    pub(super) node: NodeId,
+pub(crate) struct Planned {
+    pub(crate) node: NodeId,
     /// The rule whose samples it is taught on; `None` for all samples.
-    pub(super) filter: Option<usize>,
-    pub(super) key: Key,
+    pub(crate) filter: Option<usize>,
+    pub(crate) key: Key,
     /// The longest way from a leaf.
-    pub(super) level: u32,
+    pub(crate) level: u32,
     /// The highest level of a gate that has this one below it; its own where none has.
-    pub(super) read_until: u32,
+    pub(crate) read_until: u32,
     /// The rules that need it.
-    pub(super) rules: Vec<usize>,
+    pub(crate) rules: Vec<usize>,
 }
 
 /// All gates, and the one at the root of each rule; a rule that is one literal has none.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub(super) gates: Vec<Planned>,
-    pub(super) roots: Vec<Option<usize>>,
+pub(crate) struct Plan {
+    pub(crate) gates: Vec<Planned>,
+    pub(crate) roots: Vec<Option<usize>>,
     places: BTreeMap<(NodeId, Option<usize>), usize>,
 }
 
 impl Plan {
     /// Lists what rules need. `filters` says for each rule the first rule of the same formula if samples are left out for it;
     /// `leaf` gives keys of leaves.
-    pub(super) fn new(
+    pub(crate) fn new(
         rule_set: &RuleSet,
         filters: &[Option<usize>],
         common: &Common<'_>,
@@ -108,12 +108,12 @@ impl Plan {
     }
 
     /// Where the gate of a node is listed; `None` for a leaf. Everything below a gate has the same filter.
-    pub(super) fn place(&self, node: NodeId, filter: Option<usize>) -> Option<usize> {
+    pub(crate) fn place(&self, node: NodeId, filter: Option<usize>) -> Option<usize> {
         self.places.get(&(node, filter)).copied()
     }
 
     /// Places of gates by level, the lowest first.
-    pub(super) fn levels(&self) -> Vec<Vec<usize>> {
+    pub(crate) fn levels(&self) -> Vec<Vec<usize>> {
         let deepest = self.gates.iter().map(|gate| gate.level).max().unwrap_or(0) as usize;
         let mut levels = vec![Vec::new(); deepest];
         for (place, gate) in self.gates.iter().enumerate() {

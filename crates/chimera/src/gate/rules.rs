@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use chimera_gate::cone::{Features, LeafFeature};
 use chimera_gate::evaluate::{Evaluator, PlacedGate, Source};
-use chimera_logic::dag::Node;
+use chimera_gate::gate::{Gate, Shape};
+use chimera_logic::dag::{Edge, Node};
 use chimera_logic::load::load_text;
 use chimera_logic::rules::{Rule, RuleSet};
 use chimera_logic::vocabulary::{ConceptId, Vocabulary};
@@ -16,11 +17,18 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::config::GateConfig;
-use super::report::Counts;
+use super::lesson::Lineage;
+use super::report::{Counts, GatesReport};
+use super::shelf::look_up;
 use super::stage::GateStage;
 use super::stored::StoredGate;
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
+use crate::model::ModelManifest;
+use crate::score::calibration_rows::Half;
+
+/// So many nodes without a gate are named.
+const MOST_NAMED: usize = 20;
 
 /// The folder of gates in a model.
 pub const GATES: &str = "gates";
@@ -37,10 +45,12 @@ pub struct GateSection {
     pub keys: Vec<Vec<Option<String>>>,
     /// The file in [`GATES`] with what leaves give their gates; `None` where that is z.
     pub features: Option<String>,
-    /// The file in [`GATES`] with normal samples that thresholds come from.
-    pub nominal: String,
-    /// How many there are.
-    pub nominal_rows: usize,
+    /// What names the rows and labels that gates were taught on.
+    pub lineage: Lineage,
+    /// The file in [`GATES`] with what is kept of the calibration split.
+    pub calibration: String,
+    /// How many of its rows for thresholds break no rule.
+    pub normal_rows: usize,
     /// Train rows that gates were taught on.
     pub rows: usize,
     /// Train rows that break a rule.
@@ -58,22 +68,14 @@ impl GateSection {
     /// A folder that cannot be written.
     pub fn of(stage: &GateStage, rule_set: &RuleSet, folder: &Path) -> Result<Self> {
         let report = &stage.report;
-        let keys = rule_set.rules.iter().map(|rule| {
-            let gates = gates_of(rule_set, rule);
-            let of_rule: Vec<_> = report.gates_of(&rule.name).collect();
-            let keys = gates.into_iter().map(|node| {
-                let found = of_rule.iter().find(|gate| gate.node == node.index());
-                found.filter(|gate| gate.is_there()).map(|gate| gate.key.clone())
-            });
-            keys.collect()
-        });
         Ok(Self {
             config: report.config.clone(),
             rules: chimera_logic::printer::format_rules(rule_set),
-            keys: keys.collect(),
+            keys: keys_of(report, rule_set),
             features: write_features(&stage.leaf_features, &folder.join(GATES))?,
-            nominal: stage.nominal.write(&folder.join(GATES))?,
-            nominal_rows: stage.nominal.rows,
+            lineage: stage.lineage.clone(),
+            calibration: stage.calibration_rows.write(&folder.join(GATES))?,
+            normal_rows: stage.calibration_rows.normal(rule_set, Half::Thresholds).rows,
             rows: report.rows,
             broken_rows: report.broken_rows,
             counts: report.counts(),
@@ -94,6 +96,11 @@ impl GateSection {
         Ok(loaded.rule_set)
     }
 
+    /// What leaves give their gates, by concept; `None` where that is z.
+    pub(crate) fn leaves(&self, folder: &Path) -> Result<Option<BTreeMap<String, LeafFeature>>> {
+        self.features.as_ref().map(|name| read_features(&folder.join(name))).transpose()
+    }
+
     /// The hashes of all gates.
     pub fn hashes(&self) -> impl Iterator<Item = &String> {
         self.keys.iter().flatten().flatten()
@@ -105,9 +112,22 @@ impl GateSection {
         self.hashes()
             .map(|hash| format!("{hash}.safetensors"))
             .chain(self.features.clone())
-            .chain([self.nominal.clone()])
+            .chain([self.calibration.clone()])
             .collect()
     }
+}
+
+/// For each rule the keys of its gates, children before parents; `None` for one that was not taught.
+fn keys_of(report: &GatesReport, rule_set: &RuleSet) -> Vec<Vec<Option<String>>> {
+    let keys = rule_set.rules.iter().map(|rule| {
+        let of_rule: Vec<_> = report.gates_of(&rule.name).collect();
+        let keys = gates_of(rule_set, rule).into_iter().map(|node| {
+            let found = of_rule.iter().find(|gate| gate.node == node.index());
+            found.filter(|gate| gate.is_there()).map(|gate| gate.key.clone())
+        });
+        keys.collect()
+    });
+    keys.collect()
 }
 
 /// The inner nodes of a rule, children before parents.
@@ -144,17 +164,92 @@ impl RuleGates {
     /// Files that are missing, were changed, or do not fit the rules.
     pub fn open(folder: &Path, section: &GateSection, concepts: &[String], features: usize) -> Result<Self> {
         let folder = folder.join(GATES);
-        let rule_set = section.rule_set(concepts)?;
-        let leaves = section.features.as_ref().map(|name| read_features(&folder.join(name))).transpose()?;
+        let leaves = section.leaves(&folder)?;
+        let mut load = |key: &str| Ok(Arc::new(read_gate(&folder, key)?.gate));
+        Self::assemble(section.rule_set(concepts)?, &section.keys, &leaves, features, &mut load)
+    }
+
+    /// Other rules over gates of a model or of the cache: parts of its own rules, or rules that another model was taught on
+    /// the same rows.
+    ///
+    /// # Errors
+    /// Nodes without a gate, by their formulas, and as [`Self::open`].
+    pub fn of_rules(
+        folder: &Path,
+        manifest: &ModelManifest,
+        section: &GateSection,
+        rule_set: RuleSet,
+        cache: &Path,
+    ) -> Result<Self> {
+        let (folder, features) = (folder.join(GATES), manifest.bank.encoder.features());
+        let (recipe, none) = (section.config.recipe(), vec![None; rule_set.rules.len()]);
+        let encoder = manifest.encoder.hash.as_str();
+        let plan = section.lineage.plan(&rule_set, &none, (encoder, features), (&recipe, section.config.seed))?;
+        let (mut gates, mut missing) = (BTreeMap::new(), Vec::new());
+        for planned in &plan.gates {
+            let arity = rule_set.dag.operands(planned.node).len();
+            let shape = Shape { arity, features, hidden: recipe.hidden };
+            match look_up(&folder, cache, &planned.key, shape)? {
+                Some(gate) => _ = gates.insert(planned.key.hash.clone(), gate),
+                None => missing.push(format!("  `{}`", rule_set.dag.text(Edge::new(planned.node, false)))),
+            }
+        }
+        if !missing.is_empty() {
+            let shown = missing.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join("\n");
+            let more = missing.len().saturating_sub(MOST_NAMED);
+            let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+            let message =
+                format!("neither the model nor the cache has gates for these parts of the rules:\n{shown}{more}");
+            let hint = if section.config.strict {
+                "gates of a model that was trained with `--strict` serve their own rule alone; `chimera add` teaches others"
+            } else {
+                "`chimera add` teaches them"
+            };
+            return Err(Error::input(message, Some(hint.to_owned())));
+        }
+        let keys: Vec<Vec<Option<String>>> = rule_set
+            .rules
+            .iter()
+            .map(|rule| {
+                let key = |node| plan.place(node, None).map(|place| plan.gates[place].key.hash.clone());
+                gates_of(&rule_set, rule).into_iter().map(key).collect()
+            })
+            .collect();
+        let mut load = |key: &str| gates.get(key).cloned().ok_or_else(|| misfit("a gate is missing"));
+        Self::assemble(rule_set, &keys, &section.leaves(&folder)?, features, &mut load)
+    }
+
+    /// Gates that a stage has in memory.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub(crate) fn of_stage(stage: &GateStage, rule_set: &RuleSet, features: usize) -> Result<Self> {
+        let mut load = |key: &str| stage.in_memory.get(key).cloned().ok_or_else(|| misfit("a gate is missing"));
+        let leaves = Some(&stage.leaf_features).filter(|leaves| !leaves.is_empty()).cloned();
+        Self::assemble(rule_set.clone(), &keys_of(&stage.report, rule_set), &leaves, features, &mut load)
+    }
+
+    /// Gates that read z alone, each at the root of a rule.
+    ///
+    /// # Errors
+    /// Sizes that do not fit.
+    pub(crate) fn of_roots(rule_set: RuleSet, gates: &[PlacedGate], roots: Vec<Root>, features: usize) -> Result<Self> {
+        let evaluator = Evaluator::new(features, gates).ok_or_else(|| misfit("sizes do not fit"))?;
+        Ok(Self { rule_set, roots, evaluator })
+    }
+
+    fn assemble(
+        rule_set: RuleSet,
+        keys: &[Vec<Option<String>>],
+        leaves: &Option<BTreeMap<String, LeafFeature>>,
+        features: usize,
+        load: &mut dyn FnMut(&str) -> Result<Arc<Gate>>,
+    ) -> Result<Self> {
         let dag = &rule_set.dag;
         let mut placed: Vec<PlacedGate> = Vec::new();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         let mut roots = Vec::new();
-        let misfit = |what: &str| {
-            let message = format!("cannot use the model's gates: {what}");
-            Error::input(message, Some("the manifest was changed or damaged; train again".to_owned()))
-        };
-        for (rule, keys) in rule_set.rules.iter().zip(&section.keys) {
+        for (rule, keys) in rule_set.rules.iter().zip(keys) {
             let nodes = gates_of(&rule_set, rule);
             if nodes.len() != keys.len() {
                 return Err(misfit(&format!("rule `{}` has {} gates, not {}", rule.name, nodes.len(), keys.len())));
@@ -167,7 +262,7 @@ impl RuleGates {
                     .iter()
                     .map(|edge| {
                         let source = match dag.node(edge.node()) {
-                            Node::Leaf(concept) => Source::Leaf(match &leaves {
+                            Node::Leaf(concept) => Source::Leaf(match leaves {
                                 Some(leaves) => leaves.get(dag.vocabulary().name(concept))?.clone(),
                                 None => LeafFeature::Shared,
                             }),
@@ -180,7 +275,7 @@ impl RuleGates {
                     Some(place) => *place,
                     None => {
                         let operands = operands.ok_or_else(|| misfit("an operand is missing"))?;
-                        placed.push(PlacedGate { gate: Arc::new(read_gate(&folder, key)?.gate), operands });
+                        placed.push(PlacedGate { gate: load(key)?, operands });
                         places.insert(key, placed.len() - 1);
                         placed.len() - 1
                     }
@@ -192,8 +287,7 @@ impl RuleGates {
                 Node::Gate(..) => place_of.get(&rule.root.node()).map_or(Root::Missing, |place| Root::Gate(*place)),
             });
         }
-        let evaluator = Evaluator::new(features, &placed).ok_or_else(|| misfit("sizes do not fit"))?;
-        Ok(Self { rule_set, roots, evaluator })
+        Self::of_roots(rule_set, &placed, roots, features)
     }
 
     /// Gates that are run for each sample.
@@ -215,6 +309,11 @@ impl RuleGates {
         self.evaluator.run(features, rows, &mut out);
         out
     }
+}
+
+fn misfit(what: &str) -> Error {
+    let message = format!("cannot use the model's gates: {what}");
+    Error::input(message, Some("the manifest was changed or damaged; train again".to_owned()))
 }
 
 fn read_gate(folder: &Path, hash: &str) -> Result<StoredGate> {

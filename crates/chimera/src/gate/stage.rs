@@ -5,36 +5,35 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use chimera_gate::audit::Audit;
-use chimera_gate::cone::{Cone, Features, LeafFeature, MOST_SPOTS, Moments};
+use chimera_gate::cone::{Cone, LeafFeature, MOST_SPOTS};
 use chimera_gate::draw::{Depth, Drawing};
-use chimera_gate::gate::{Gate, Shape};
+use chimera_gate::gate::Gate;
 use chimera_gate::ground::Ground;
-use chimera_gate::train::{Negatives, Problem, Recipe, Taught};
-use chimera_logic::bits::TruthTable;
+use chimera_gate::train::{Negatives, Problem, Recipe};
 use chimera_logic::coverage::{GateCoverage, coverage};
-use chimera_logic::dag::{Edge, Node, NodeId};
+use chimera_logic::dag::{Edge, NodeId};
 use chimera_logic::rules::RuleSet;
-use chimera_logic::truth::{Program, hard_op};
+use chimera_logic::truth::hard_op;
 
-use super::cache::{Found, GateCache};
-use super::config::{GateConfig, LeafFeatures};
-use super::key::{Common, Key};
+use super::config::GateConfig;
+use super::lesson::{Lesson, Lineage, Slices, groups};
 use super::plan::{Plan, Planned};
 use super::report::{AuditedOn, Configuration, GateReport, GatesReport, Origin, RuleReport};
 use super::rules::is_features;
-use super::stored::{History, StoredGate, file_name, hash_of};
+use super::shelf::{Got, Shelf, digits};
+use super::stored::{History, hash_of};
 use crate::data::dataset::Dataset;
 use crate::data::rows::FitRows;
 use crate::error::{Error, Result};
-use crate::file::{is_unfinished, write_atomic};
+use crate::file::is_unfinished;
 use crate::leaf::bank::LeafBank;
 use crate::leaf::encode::EncodedRows;
 use crate::parallel::in_parallel;
-use crate::score::nominal::{Nominal, is_nominal};
+use crate::score::calibration_rows::{CalibrationRows, is_calibration};
 
 /// Fewer held-out rows than this tell too little: gates are audited on the rows they were taught on then.
 const FEW_ROWS: usize = 40;
@@ -63,8 +62,8 @@ pub struct Material<'a> {
 pub struct Place<'a> {
     /// The cache, for any number of datasets and models.
     pub cache: &'a Path,
-    /// The folder of a model's gates.
-    pub gates: &'a Path,
+    /// The folder of a model's gates; `None` where they go into the cache alone.
+    pub gates: Option<&'a Path>,
     /// Gates taught at a time.
     pub threads: NonZeroUsize,
     /// Whether gates are taught even if they are there.
@@ -112,32 +111,24 @@ pub enum GateEvent<'a> {
     NotKept(&'a Error),
 }
 
-/// What the stage gives. The gates themselves lie in the model's folder.
+/// Gates by the hashes of their keys.
+pub type GatesByHash = BTreeMap<String, Arc<Gate>>;
+
+/// What the stage gives. The gates themselves lie in the model's folder, if they go into one.
 #[derive(Debug)]
 pub struct GateStage {
     /// What became of each gate and each rule.
     pub report: GatesReport,
     /// What each leaf gives its gates, by concept, where that is not z itself.
     pub leaf_features: BTreeMap<String, LeafFeature>,
-    /// Normal samples that thresholds come from.
-    pub nominal: Nominal,
+    /// What names the rows and labels that they were taught on.
+    pub lineage: Lineage,
+    /// What a model keeps of its calibration split.
+    pub calibration_rows: CalibrationRows,
+    /// The gates by the hashes of their keys, where they go into no folder.
+    pub in_memory: GatesByHash,
     /// Seconds of all of it.
     pub seconds: f64,
-}
-
-/// z of some rows of a dataset.
-struct Slices<'a>(Vec<&'a [f32]>);
-
-impl Features for Slices<'_> {
-    fn of(&self, row: usize) -> &[f32] {
-        self.0[row]
-    }
-}
-
-impl<'a> Slices<'a> {
-    fn of_rows(encoded: &'a EncodedRows, rows: &[usize]) -> Self {
-        Self(rows.iter().map(|&row| encoded.z(row).unwrap_or_default()).collect())
-    }
 }
 
 /// Runs the stage.
@@ -153,80 +144,55 @@ pub fn run(
     events: &(dyn Fn(GateEvent<'_>) + Sync),
 ) -> Result<GateStage> {
     let began = Instant::now();
-    config.check()?;
-    let Material { dataset, bank, encoded, .. } = material;
-    if material.rows.is_empty() {
-        let message = format!("expected train rows with media in `{}`, got none", dataset.folder().display());
-        return Err(Error::input(message, Some("`chimera data check` says what is wrong with them".to_owned())));
-    }
-    let dag = &rule_set.dag;
-    let roots = rule_set.roots();
-    let truth_of_roots = Program::compile(dag, &roots).evaluate(&dataset.table().labels);
-    let breaks = |row: usize| (0..roots.len()).any(|rule| truth_of_roots.get(row, rule) == Some(false));
-    let train = material.rows.numbers();
-    let broken_rows = train.iter().filter(|&&row| breaks(row)).count();
-    let rows = if config.nominal_only { material.rows.filtered(|row| !breaks(row)) } else { material.rows.clone() };
-    if rows.is_empty() {
-        let message = "expected train rows that break no rule, got none".to_owned();
-        return Err(Error::input(message, Some("leave out `--nominal-only`, or see `chimera rules check`".to_owned())));
-    }
-    let z = Slices::of_rows(encoded, rows.numbers());
-    let rows_print = print_of(dataset, &rows, &z)?;
-    let width = bank.config().encoder.features();
-    let leaves = leaf_features(config.leaf_features, bank, &z, width);
-    let leaf = |node: NodeId| match dag.node(node) {
-        Node::Leaf(concept) => leaves.get(dag.vocabulary().name(concept)).cloned().unwrap_or_default(),
-        Node::Gate(..) => LeafFeature::Shared,
-    };
+    let lesson = Lesson::new(material, rule_set, config)?;
+    let Material { dataset, encoded, .. } = material;
+    let (dag, roots) = (&rule_set.dag, rule_set.roots());
     let recipe = config.recipe();
-    let encoder = bank.encoder_fingerprint()?.hash;
-    let common = Common { encoder: &encoder, recipe: &recipe, seed: config.seed, rows: &rows_print };
-    let kept = kept(config, rule_set, &rows, &truth_of_roots);
+    let strict = config.strict && config.negatives != Negatives::Chimera;
+    let kept: Vec<Option<Vec<u32>>> =
+        (0..roots.len()).map(|rule| if strict { lesson.kept(rule) } else { None }).collect();
     // Rules of one formula leave out the same rows.
     let first_of = |root: &Edge| roots.iter().position(|other| other == root);
     let filters: Vec<Option<usize>> =
         kept.iter().zip(&roots).map(|(kept, root)| kept.as_ref().and_then(|_| first_of(root))).collect();
-    let shape = |arity| Shape { arity, features: width, hidden: config.hidden };
-    let leaf_key = |node: NodeId| match dag.node(node) {
-        Node::Leaf(concept) => {
-            let labels = dataset.label_fingerprint(concept.index(), &rows).to_string();
-            Key::leaf(dag.vocabulary().name(concept), &labels, &encoder, &leaf(node))
-        }
-        Node::Gate(..) => Key::of(String::new()),
-    };
-    let plan = Plan::new(rule_set, &filters, &common, &shape, &leaf_key)?;
+    let plan = lesson.plan(rule_set, &filters, &recipe, config.seed)?;
 
-    let labels = dataset.table().labels.select(rows.numbers());
-    let ground = Ground::new(dag, &roots, &labels, (&z, width), groups(dataset, rows.numbers()), leaf);
+    let ground = lesson.ground(rule_set);
     let fit = encoded.present(&dataset.fit_half());
-    let (audited, audited_on) =
-        if fit.len() >= FEW_ROWS { (fit.numbers(), AuditedOn::FitHalf) } else { (rows.numbers(), AuditedOn::Train) };
+    let (audited, audited_on) = if fit.len() >= FEW_ROWS {
+        (fit.numbers(), AuditedOn::FitHalf)
+    } else {
+        (lesson.rows.numbers(), AuditedOn::Train)
+    };
     let audited_z = Slices::of_rows(encoded, audited);
-    let audited_labels = dataset.table().labels.select(audited);
-    let audit_ground = Ground::new(dag, &roots, &audited_labels, (&audited_z, width), groups(dataset, audited), leaf);
+    let table = &dataset.table().labels;
+    let leaf = |node| lesson.leaf(dag, node);
+    let audited_groups = groups(dataset, audited);
+    let audit_ground =
+        Ground::new(dag, &roots, &table.select(audited), (&audited_z, lesson.width), audited_groups, leaf);
     let covered: BTreeMap<NodeId, GateCoverage> =
-        coverage(dag, &roots, &labels).into_iter().map(|gate| (gate.node, gate)).collect();
+        coverage(dag, &roots, &table.select(lesson.rows.numbers())).into_iter().map(|gate| (gate.node, gate)).collect();
 
     let school = School {
         rule_set,
         plan: &plan,
         recipe: &recipe,
         ground: &ground,
-        audit_ground: &audit_ground,
+        audit_ground: place.gates.is_some().then_some(&audit_ground),
         kept: &kept,
         covered: &covered,
-        cache: GateCache::new(place.cache),
-        place,
+        shelf: Shelf::new(place, events),
+        threads: place.threads,
         events,
-        not_kept: AtomicBool::new(false),
     };
-    let gates = school.levels()?;
+    let train = material.rows.numbers();
+    let (gates, in_memory) = school.levels()?;
     let rules = rule_set
         .rules
         .iter()
         .enumerate()
         .map(|(number, rule)| {
-            let of_root = |wanted| train.iter().filter(|&&row| truth_of_roots.get(row, number) == wanted).count();
+            let of_root = |wanted| train.iter().filter(|&&row| lesson.truth.get(row, number) == wanted).count();
             let root = plan.roots[number].map(|place| &gates[place]);
             RuleReport {
                 name: rule.name.clone(),
@@ -240,93 +206,20 @@ pub fn run(
             }
         })
         .collect();
-    let used = dag.cone(&roots).into_iter().filter_map(|node| match dag.node(node) {
-        Node::Leaf(concept) => Some((dag.vocabulary().name(concept).to_owned(), leaf(node))),
-        Node::Gate(..) => None,
-    });
     let report = GatesReport {
         config: config.clone(),
         train_rows: train.len(),
-        rows: rows.len(),
-        broken_rows,
+        rows: lesson.rows.len(),
+        broken_rows: lesson.broken_rows,
         audited_on,
         rules,
         gates,
     };
-    let leaf_features = used.filter(|(_, feature)| *feature != LeafFeature::Shared).collect();
-    let nominal = Nominal::of(dataset, encoded, rule_set)?;
-    Ok(GateStage { report, leaf_features, nominal, seconds: began.elapsed().as_secs_f64() })
-}
-
-/// The fingerprint of rows: who they are, what ties them together, and their z.
-fn print_of(dataset: &Dataset, rows: &FitRows, z: &Slices<'_>) -> Result<String> {
-    let mut hasher = blake3::Hasher::new();
-    for (z, &row) in z.0.iter().zip(rows.numbers()) {
-        if !z.iter().all(|number| number.is_finite()) {
-            let message = format!("expected numbers in z of `{}`, got one that is none", &dataset.table().ids[row]);
-            return Err(Error::input(message, Some("the encoder gives it; train it again".to_owned())));
-        }
-        hasher.update(bytemuck::cast_slice(z));
-    }
-    Ok(format!("{} {} z {}", rows.len(), dataset.row_fingerprint(rows), hasher.finalize()))
-}
-
-/// What each concept's leaf gives its gates.
-fn leaf_features(choice: LeafFeatures, bank: &LeafBank, z: &Slices<'_>, width: usize) -> BTreeMap<String, LeafFeature> {
-    let mut moments = Moments::new(width);
-    if choice != LeafFeatures::Shared {
-        z.0.iter().for_each(|z| moments.add(z));
-    }
-    let concepts = &bank.config().concepts;
-    let features: Vec<LeafFeature> = match (choice, moments.standard()) {
-        (LeafFeatures::Standard, standard) => vec![standard; concepts.len()],
-        (LeafFeatures::Concept, LeafFeature::Affine { shift, scale }) => bank
-            .head_weights()
-            .iter()
-            .map(|weights| {
-                // What one deviation of a number adds to the concept's logit; all together of size one a number.
-                let says: Vec<f32> =
-                    weights.iter().zip(scale.iter()).map(|(w, s)| if *s > 0.0 { w / s } else { 0.0 }).collect();
-                let size = (says.iter().map(|number| number * number).sum::<f32>() / width as f32).sqrt().max(1e-12);
-                let scale = says.iter().zip(scale.iter()).map(|(says, scale)| says / size * scale).collect();
-                LeafFeature::Affine { shift: shift.clone(), scale }
-            })
-            .collect(),
-        _ => vec![LeafFeature::Shared; concepts.len()],
-    };
-    concepts.iter().cloned().zip(features).collect()
-}
-
-/// A number for each group; rows that stand alone have one each. `None` without groups.
-fn groups(dataset: &Dataset, rows: &[usize]) -> Option<Arc<[u32]>> {
-    let groups = dataset.table().groups.as_ref()?;
-    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut next = 0;
-    let mut fresh = || {
-        next += 1;
-        next
-    };
-    Some(
-        rows.iter()
-            .map(|&row| match groups[row].as_str() {
-                "" => fresh(),
-                group => *numbers.entry(group).or_insert_with(&mut fresh),
-            })
-            .collect(),
-    )
-}
-
-/// For each rule the samples that may be taken as they are, by their place among `rows`; `None` where all may.
-fn kept(config: &GateConfig, rule_set: &RuleSet, rows: &FitRows, truth: &TruthTable) -> Vec<Option<Vec<u32>>> {
-    if !config.strict || config.negatives == Negatives::Chimera {
-        return vec![None; rule_set.rules.len()];
-    }
-    let of_rule = |rule: usize| {
-        let holds = |place: &u32| truth.get(rows.numbers()[*place as usize], rule) == Some(true);
-        let kept: Vec<u32> = (0..rows.len() as u32).filter(holds).collect();
-        (kept.len() < rows.len()).then_some(kept)
-    };
-    (0..rule_set.rules.len()).map(of_rule).collect()
+    let seconds = began.elapsed().as_secs_f64();
+    let calibration_rows = CalibrationRows::of(dataset, encoded)?;
+    let Lesson { leaves, lineage, .. } = lesson;
+    let leaf_features = leaves.into_iter().filter(|(_, feature)| *feature != LeafFeature::Shared).collect();
+    Ok(GateStage { report, leaf_features, lineage, calibration_rows, in_memory, seconds })
 }
 
 /// Everything that teaching a gate needs.
@@ -335,23 +228,22 @@ struct School<'a> {
     plan: &'a Plan,
     recipe: &'a Recipe,
     ground: &'a Ground<'a, Slices<'a>>,
-    audit_ground: &'a Ground<'a, Slices<'a>>,
+    /// Gates of a model are audited.
+    audit_ground: Option<&'a Ground<'a, Slices<'a>>>,
     kept: &'a [Option<Vec<u32>>],
     covered: &'a BTreeMap<NodeId, GateCoverage>,
-    cache: GateCache,
-    place: Place<'a>,
+    shelf: Shelf<'a>,
+    threads: NonZeroUsize,
     events: &'a (dyn Fn(GateEvent<'_>) + Sync),
-    not_kept: AtomicBool,
 }
 
 /// What is known of a gate that has been dealt with: its weights while they are read, or why it has none.
 type Done = std::result::Result<Option<Arc<Gate>>, String>;
 
-/// A gate and the content of its file.
-type WithBytes = (StoredGate, Vec<u8>);
-
 impl School<'_> {
-    fn levels(&self) -> Result<Vec<GateReport>> {
+    /// Reports of all gates, and the gates themselves where they go into no folder.
+    fn levels(&self) -> Result<(Vec<GateReport>, GatesByHash)> {
+        let mut in_memory = BTreeMap::new();
         let levels = self.plan.levels();
         let mut done: Vec<Done> = vec![Ok(None); self.plan.gates.len()];
         let mut reports: Vec<Option<GateReport>> = vec![None; self.plan.gates.len()];
@@ -366,12 +258,15 @@ impl School<'_> {
             let untaught = || {
                 total.fetch_sub(per_gate, Ordering::Relaxed);
             };
-            let results = in_parallel(self.place.threads, places.len(), |at| {
+            let results = in_parallel(self.threads, places.len(), |at| {
                 self.gate(&self.plan.gates[places[at]], &done, &tick, &untaught)
             })?;
             let mut taught = 0;
             for (&place, (result, report)) in places.iter().zip(results) {
                 taught += usize::from(matches!(report.origin, Origin::Trained | Origin::Replaced));
+                if let (None, Ok(Some(gate))) = (self.audit_ground, &result) {
+                    in_memory.insert(report.key.clone(), gate.clone());
+                }
                 done[place] = result;
                 reports[place] = Some(report);
             }
@@ -383,7 +278,7 @@ impl School<'_> {
                 }
             }
         }
-        Ok(reports.into_iter().flatten().collect())
+        Ok((reports.into_iter().flatten().collect(), in_memory))
     }
 
     /// One gate: from the model, from the cache, or taught.
@@ -412,85 +307,28 @@ impl School<'_> {
                 return Ok(self.skipped(planned, formula, Some(&drawing), reason));
             }
         }
-        let (found, origin) = self.find(&planned.key, cone_shape(&cone, self.ground.width, self.recipe))?;
-        let (stored, bytes) = match found {
-            Some(found) => {
-                untaught();
-                found
+        let kept = planned.filter.and_then(|rule| self.kept[rule].as_deref());
+        let task = self.ground.task(&cone, self.recipe, kept, planned.key.seed("teach"));
+        match self.shelf.get(&planned.key, &formula, &task, tick, untaught)? {
+            Ok(Got { gate, history, origin }) => {
+                let mut report = self.report(planned, formula, Some(&drawing), &history);
+                (report.origin, report.audit) = (origin, self.audit(&cone, &gate, planned));
+                Ok((Ok(Some(gate)), report))
             }
-            None => {
-                let kept = planned.filter.and_then(|rule| self.kept[rule].as_deref());
-                let task = self.ground.task(&cone, self.recipe, kept, planned.key.seed("teach"));
-                match task.teach(tick) {
-                    Ok(taught) => {
-                        let stored = stored(&planned.key, &formula, taught);
-                        let bytes = stored.to_bytes()?;
-                        self.keep(&planned.key, &bytes);
-                        (stored, bytes)
-                    }
-                    Err(problem) => {
-                        untaught();
-                        let mut reason = problem.to_string();
-                        if self.recipe.chimeras == Depth::Node && matches!(problem, Problem::OneTruth(_)) {
-                            reason += "; `--chimeras deep` draws a sample for every leaf";
-                        }
-                        return Ok(self.skipped(planned, formula, Some(&drawing), reason));
-                    }
+            Err(problem) => {
+                let mut reason = problem.to_string();
+                if self.recipe.chimeras == Depth::Node && matches!(problem, Problem::OneTruth(_)) {
+                    reason += "; `--chimeras deep` draws a sample for every leaf";
                 }
+                Ok(self.skipped(planned, formula, Some(&drawing), reason))
             }
-        };
-        write_atomic(&self.place.gates.join(file_name(&planned.key)), |out| out.write_all(&bytes))?;
-        let audit = self.audit(&cone, &stored.gate, planned);
-        let mut report = self.report(planned, formula, Some(&drawing), &stored.history);
-        (report.origin, report.audit) = (origin, audit);
-        Ok((Ok(Some(Arc::new(stored.gate))), report))
-    }
-
-    /// Looks into the model and into the cache.
-    fn find(&self, key: &Key, shape: Shape) -> Result<(Option<WithBytes>, Origin)> {
-        if self.place.retrain {
-            return Ok((None, Origin::Trained));
-        }
-        let path = self.place.gates.join(file_name(key));
-        if let Ok(bytes) = std::fs::read(&path) {
-            match StoredGate::of_key(&bytes, key, shape) {
-                Ok(stored) => return Ok((Some((stored, bytes)), Origin::Cached)),
-                Err(reason) => (self.events)(GateEvent::Damaged { path: &path, reason: &reason }),
-            }
-        }
-        match self.cache.get(key, shape) {
-            Ok(Found::Gate(stored)) => {
-                let bytes = stored.to_bytes()?;
-                Ok((Some((*stored, bytes)), Origin::Cached))
-            }
-            Ok(Found::Nothing) => Ok((None, Origin::Trained)),
-            Ok(Found::Damaged { path, reason }) => {
-                (self.events)(GateEvent::SetAside { path: &path, reason: &reason });
-                Ok((None, Origin::Replaced))
-            }
-            Err(error) => {
-                self.complain(&error);
-                Ok((None, Origin::Trained))
-            }
-        }
-    }
-
-    fn keep(&self, key: &Key, bytes: &[u8]) {
-        if let Err(error) = self.cache.put(key, bytes) {
-            self.complain(&error);
-        }
-    }
-
-    fn complain(&self, error: &Error) {
-        if !self.not_kept.swap(true, Ordering::Relaxed) {
-            (self.events)(GateEvent::NotKept(error));
         }
     }
 
     fn audit(&self, cone: &Cone, gate: &Gate, planned: &Planned) -> Audit {
-        let drawing = self.audit_ground.drawing(cone, self.recipe.chimeras);
-        let (features, population) = (self.audit_ground.features, &self.audit_ground.population);
-        Audit::ask(cone, gate, features, &drawing, population, planned.key.seed("audit"))
+        let Some(ground) = self.audit_ground else { return Audit::default() };
+        let drawing = ground.drawing(cone, self.recipe.chimeras);
+        Audit::ask(cone, gate, ground.features, &drawing, &ground.population, planned.key.seed("audit"))
     }
 
     fn skipped(
@@ -558,24 +396,6 @@ impl School<'_> {
     }
 }
 
-fn cone_shape(cone: &Cone, features: usize, recipe: &Recipe) -> Shape {
-    Shape { arity: cone.operands.len(), features, hidden: recipe.hidden }
-}
-
-fn digits(values: &[bool]) -> String {
-    values.iter().map(|value| if *value { '1' } else { '0' }).collect()
-}
-
-fn stored(key: &Key, formula: &str, taught: Taught) -> StoredGate {
-    let Taught { gate, losses, shown, failed, unknown } = taught;
-    let shown = shown.0.iter().map(|(values, count)| (digits(values), *count)).collect();
-    StoredGate {
-        key: key.clone(),
-        gate,
-        history: History { formula: formula.to_owned(), losses, shown, failed, unknown },
-    }
-}
-
 /// The files of a model's folder of gates that are ours: gates, features of leaves, normal samples, and what killed writes
 /// left.
 ///
@@ -590,7 +410,7 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(|cause| Error::read(folder, cause))?.path();
-        if hash_of(&path).is_some() || is_features(&path) || is_nominal(&path) || is_unfinished(&path) {
+        if hash_of(&path).is_some() || is_features(&path) || is_calibration(&path) || is_unfinished(&path) {
             files.push(path);
         }
     }

@@ -18,7 +18,8 @@ use std::num::NonZeroUsize;
 use chimera_logic::bits::TruthTable;
 use serde::{Deserialize, Serialize};
 
-use self::cells::{Cells, sigmoid};
+use self::cells::Cells;
+pub(crate) use self::cells::sigmoid;
 pub use self::platt::{FEWEST_LABELS, Platt, PlattSource};
 pub use self::quality::Quality;
 use self::stored::Stored;
@@ -111,9 +112,9 @@ impl Calibration {
     /// # Panics
     /// Where there is no such concept.
     #[must_use]
-    pub fn probability(&self, method: Method, concept: usize, logit: f32) -> f32 {
+    pub fn probability(&self, method: Method, concept: usize, logit: f32) -> f64 {
         let (slope, intercept) = self.line(method, concept);
-        sigmoid(slope * f64::from(logit) + intercept) as f32
+        sigmoid(slope * f64::from(logit) + intercept)
     }
 
     /// The probabilities of whole rows.
@@ -123,7 +124,7 @@ impl Calibration {
     ///
     /// # Errors
     /// Logits that are not whole rows.
-    pub fn probabilities(&self, method: Method, logits: &[f32]) -> Result<Vec<f32>> {
+    pub fn probabilities(&self, method: Method, logits: &[f32]) -> Result<Vec<f64>> {
         let concepts = self.platt.len();
         if !logits.len().is_multiple_of(concepts) {
             let message = format!("expected rows of {concepts} logits, got {} logits", logits.len());
@@ -131,7 +132,7 @@ impl Calibration {
         }
         let lines: Vec<(f64, f64)> = (0..concepts).map(|concept| self.line(method, concept)).collect();
         let probability =
-            |(&(slope, intercept), &logit): (&(f64, f64), &f32)| sigmoid(slope * f64::from(logit) + intercept) as f32;
+            |(&(slope, intercept), &logit): (&(f64, f64), &f32)| sigmoid(slope * f64::from(logit) + intercept);
         Ok(logits.chunks_exact(concepts.max(1)).flat_map(|row| lines.iter().zip(row).map(probability)).collect())
     }
 

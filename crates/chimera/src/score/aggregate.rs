@@ -17,14 +17,31 @@ pub enum Aggregation {
     Geo,
     /// `1 - prod (1 - s)^w`: some rule is broken, if they were independent.
     NoisyOr,
+    /// The rule that is furthest from what it is on normal samples; fitted to those.
+    Learned,
+    /// A line through all rules, fitted to samples that break rules (the paper's). It has seen what it is to find.
+    LearnedSupervised,
 }
 
 impl Aggregation {
     /// Every way, by the names of options.
-    pub const ALL: [(&'static str, Self); 5] =
-        [("min", Self::Min), ("max", Self::Max), ("mean", Self::Mean), ("geo", Self::Geo), ("noisy-or", Self::NoisyOr)];
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("min", Self::Min),
+        ("max", Self::Max),
+        ("mean", Self::Mean),
+        ("geo", Self::Geo),
+        ("noisy-or", Self::NoisyOr),
+        ("learned", Self::Learned),
+        ("learned-supervised", Self::LearnedSupervised),
+    ];
 
-    /// The score of a sample; `None` where no rule can be scored.
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, aggregation)| *aggregation == self).map_or("", |(name, _)| name)
+    }
+
+    /// The score of a sample by a formula; `None` where no rule can be scored, and for what has to be fitted.
     #[must_use]
     pub fn of(self, rules: &[RuleScore]) -> Option<f64> {
         if rules.is_empty() {
@@ -34,6 +51,7 @@ impl Aggregation {
         let mean =
             |value: &dyn Fn(&RuleScore) -> f64| rules.iter().map(|rule| rule.weight * value(rule)).sum::<f64>() / total;
         Some(match self {
+            Self::Learned | Self::LearnedSupervised => return None,
             Self::Min => 1.0 - rules.iter().map(|rule| rule.p).fold(1.0, f64::min),
             Self::Max => rules.iter().map(|rule| rule.s).fold(0.0, f64::max),
             Self::Mean => mean(&|rule| rule.s),
@@ -48,6 +66,8 @@ impl Aggregation {
 /// What aggregation sees of a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RuleScore {
+    /// Its number.
+    pub rule: usize,
     /// The probability that it holds.
     pub p: f64,
     /// How badly it is broken, gated.
@@ -64,7 +84,8 @@ mod tests {
 
     #[test]
     fn sums_done_by_hand() {
-        let rules = [RuleScore { p: 0.9, s: 0.05, weight: 1.0 }, RuleScore { p: 0.4, s: 0.6, weight: 3.0 }];
+        let rules =
+            [RuleScore { rule: 0, p: 0.9, s: 0.05, weight: 1.0 }, RuleScore { rule: 1, p: 0.4, s: 0.6, weight: 3.0 }];
         let expected = [
             (Aggregation::Min, 0.6),
             (Aggregation::Max, 0.6),
@@ -79,7 +100,7 @@ mod tests {
             assert!((found - expected).abs() < 1e-12, "{aggregation:?}: {found} {expected}");
             assert_eq!(aggregation.of(&[]), None);
         }
-        let broken = [RuleScore { p: 0.0, s: 1.0, weight: 1.0 }];
-        assert!(Aggregation::ALL.iter().all(|(_, aggregation)| aggregation.of(&broken) == Some(1.0)));
+        let broken = [RuleScore { rule: 0, p: 0.0, s: 1.0, weight: 1.0 }];
+        assert!(expected.iter().all(|(aggregation, _)| aggregation.of(&broken) == Some(1.0)));
     }
 }

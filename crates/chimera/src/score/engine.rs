@@ -1,19 +1,27 @@
 //! The one way from a model and samples to scores.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use burn::tensor::Device;
 use chimera_gate::cone::Features;
+use chimera_logic::attributes::RuleSeverity;
+use chimera_logic::rules::RuleSet;
+use chimera_logic::truth::Program;
 use serde::Serialize;
 
 use super::aggregate::{Aggregation, RuleScore};
+use super::calibration_rows::{CalibrationRows, Half, Normal};
+use super::flag::{Flagging, Thresholds};
+use super::learned::{Learned, Supervised};
 use super::method::{Evaluators, Method};
-use super::nominal::Nominal;
-use super::threshold::Conformal;
 use super::violation::violation;
+use crate::baseline::{self, Baseline, Teaching, Violations};
+use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::gate::rules::{GATES, RuleGates};
+use crate::gate::rules::{GATES, GateSection, RuleGates};
+use crate::gate::stage::{GateEvent, Material, Place};
 use crate::leaf::encode::EncodedRows;
 use crate::model::Model;
 use crate::parallel::in_parallel;
@@ -28,11 +36,13 @@ pub struct Engine {
     pub model: Model,
     /// Its rules and their gates.
     pub gates: RuleGates,
-    nominal: Nominal,
+    rows: CalibrationRows,
+    /// What was taught beside the model.
+    baselines: BTreeMap<Method, Baseline>,
 }
 
 /// What decides a score beside the model.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scoring {
     /// Where rules' probabilities come from.
     pub method: Method,
@@ -40,12 +50,8 @@ pub struct Scoring {
     pub aggregation: Aggregation,
     /// From which probability of an antecedent on a violation counts, for rules that say nothing about it.
     pub tau: f64,
-}
-
-impl Default for Scoring {
-    fn default() -> Self {
-        Self { method: Method::default(), aggregation: Aggregation::default(), tau: 0.0 }
-    }
+    /// Rules that matter less than this do not count for the one number of a sample; those that say nothing are in the middle.
+    pub least_severity: Option<RuleSeverity>,
 }
 
 /// The scores of a sample.
@@ -90,7 +96,7 @@ impl<E: Encodings> Features for Window<'_, E> {
     }
 }
 
-impl Encodings for Nominal {
+impl Encodings for Normal {
     fn rows(&self) -> usize {
         self.rows
     }
@@ -136,19 +142,27 @@ impl Engine {
     /// As [`Model::open`] and [`RuleGates::open`], and a model without rules.
     pub fn open(folder: &Path, device: &Device) -> Result<Self> {
         let model = Model::open(folder, device)?;
-        let Some(section) = &model.manifest.gates else {
-            let message = format!("expected a model with rules, got `{}` without any", folder.display());
-            return Err(Error::input(message, Some("teach it some with `chimera add`".to_owned())));
-        };
+        let section = section_of(&model, folder)?;
         let features = model.manifest.bank.encoder.features();
-        let gates = RuleGates::open(folder, section, &model.manifest.bank.concepts, features)?;
-        let nominal = Nominal::read(&folder.join(GATES).join(&section.nominal))?;
-        let (width, concepts) = (features * nominal.rows, model.manifest.bank.concepts.len() * nominal.rows);
-        if nominal.z.len() != width || nominal.logits.len() != concepts {
-            let message = format!("expected normal samples of the model in `{}`, got others", section.nominal);
+        let concepts = &model.manifest.bank.concepts;
+        let gates = RuleGates::open(folder, section, concepts, features)?;
+        let rows = CalibrationRows::read(&folder.join(GATES).join(&section.calibration))?;
+        if !rows.fits(features, concepts.len()) {
+            let message = format!("expected calibration rows of the model in `{}`, got others", section.calibration);
             return Err(Error::input(message, Some("train again".to_owned())));
         }
-        Ok(Self { model, gates, nominal })
+        Ok(Self { model, gates, rows, baselines: BTreeMap::new() })
+    }
+
+    /// The same model with other rules, over its concepts: every part of them must have a gate in the model or in the cache.
+    /// What was taught for the rules before is forgotten.
+    ///
+    /// # Errors
+    /// As [`RuleGates::of_rules`].
+    pub fn with_rules(self, folder: &Path, rule_set: RuleSet, cache: &Path) -> Result<Self> {
+        let section = section_of(&self.model, folder)?;
+        let gates = RuleGates::of_rules(folder, &self.model.manifest, section, rule_set, cache)?;
+        Ok(Self { gates, baselines: BTreeMap::new(), ..self })
     }
 
     /// Names of the rules, in order.
@@ -156,6 +170,102 @@ impl Engine {
         self.gates.rule_set.rules.iter().map(|rule| rule.name.as_str())
     }
 
+    /// How much a violation of each rule matters; in the middle where a rule says nothing about it.
+    pub fn severities(&self) -> impl Iterator<Item = RuleSeverity> {
+        self.gates.rule_set.rules.iter().map(|rule| rule.attributes.severity.unwrap_or(RuleSeverity::Medium))
+    }
+
+    /// Teaches a method that models do not have, from the data that the model was trained on.
+    ///
+    /// # Errors
+    /// As [`baseline::teach`]. There is nothing to teach for other methods.
+    pub fn teach(
+        &mut self,
+        method: Method,
+        (dataset, encoded): (&Dataset, &EncodedRows),
+        place: Place<'_>,
+        events: &(dyn Fn(GateEvent<'_>) + Sync),
+    ) -> Result<Option<Teaching>> {
+        let (Some(kind), Some(section)) = (method.baseline(), &self.model.manifest.gates) else { return Ok(None) };
+        let rows = self.model.manifest.config.share(encoded.present(&dataset.train()?));
+        let material = Material { dataset, rows: &rows, bank: &self.model.bank, encoded };
+        let (baseline, teaching) =
+            baseline::teach(kind, material, &self.gates.rule_set, &section.config, place, events)?;
+        self.baselines.insert(method, baseline);
+        Ok(Some(teaching))
+    }
+
+    /// Makes everything ready that does not depend on samples. `violations` has the samples that a supervised aggregation
+    /// learns from.
+    ///
+    /// # Errors
+    /// A method or an aggregation that needs what is not there.
+    pub fn ready(
+        &self,
+        scoring: Scoring,
+        violations: Option<(&Dataset, &EncodedRows)>,
+        threads: NonZeroUsize,
+    ) -> Result<Ready<'_>> {
+        let baseline = self.baselines.get(&scoring.method);
+        let evaluators = Evaluators::new(&self.gates, &self.model.calibration, scoring.method, baseline)?;
+        let least = scoring.least_severity.unwrap_or(RuleSeverity::Low);
+        let counted: Vec<bool> = self.severities().map(|severity| severity >= least).collect();
+        if !counted.contains(&true) {
+            let message = format!("expected rules that matter at least `{least}`, got none");
+            return Err(Error::input(message, Some("`severity` is an attribute of rules".to_owned())));
+        }
+        let mut ready = Ready { engine: self, evaluators, aggregator: Aggregator::Formula, scoring, counted };
+        match scoring.aggregation {
+            Aggregation::Learned => {
+                let normal = ready.all(&self.normal(Half::Fit), threads)?;
+                ready.aggregator = Aggregator::Learned(Learned::fit(&normal)?);
+            }
+            Aggregation::LearnedSupervised => {
+                let (dataset, encoded) = violations.ok_or_else(|| {
+                    let message = "`learned-supervised` learns from samples that break rules, and a model has none";
+                    let hint = "name the dataset that the model was trained on with `--data`";
+                    Error::input(message.to_owned(), Some(hint.to_owned()))
+                })?;
+                ready.aggregator = Aggregator::Supervised(ready.supervised(dataset, encoded, threads)?);
+            }
+            _ => {}
+        }
+        Ok(ready)
+    }
+
+    /// Calibration rows on which every rule is known to hold.
+    #[must_use]
+    pub fn normal(&self, half: Half) -> Normal {
+        self.rows.normal(&self.gates.rule_set, half)
+    }
+}
+
+fn section_of<'a>(model: &'a Model, folder: &Path) -> Result<&'a GateSection> {
+    model.manifest.gates.as_ref().ok_or_else(|| {
+        let message = format!("expected a model with rules, got `{}` without any", folder.display());
+        Error::input(message, Some("teach it some with `chimera add`".to_owned()))
+    })
+}
+
+/// A model with everything that a way of scoring needs.
+#[derive(Debug)]
+pub struct Ready<'a> {
+    engine: &'a Engine,
+    evaluators: Evaluators<'a>,
+    aggregator: Aggregator,
+    scoring: Scoring,
+    /// Which rules count for the one number of a sample.
+    counted: Vec<bool>,
+}
+
+#[derive(Debug)]
+enum Aggregator {
+    Formula,
+    Learned(Learned),
+    Supervised(Supervised),
+}
+
+impl Ready<'_> {
     /// Scores samples and hands them over in their order, a block at a time.
     ///
     /// # Errors
@@ -163,17 +273,17 @@ impl Engine {
     pub fn score<E: Encodings>(
         &self,
         samples: &E,
-        scoring: Scoring,
         threads: NonZeroUsize,
         take: &mut dyn FnMut(usize, SampleScores) -> Result<()>,
     ) -> Result<()> {
-        let evaluators = Evaluators::new(&self.gates, &self.model.calibration, scoring.method);
         let at_a_time = BLOCK * threads.get();
         for start in (0..samples.rows()).step_by(at_a_time) {
             let count = (samples.rows() - start).min(at_a_time);
-            let blocks = in_parallel(threads, count.div_ceil(BLOCK), |block| {
-                let first = start + block * BLOCK;
-                self.block(&evaluators, samples, first, (start + count - first).min(BLOCK), scoring)
+            // A few samples are spread over the threads, too.
+            let block = BLOCK.min(count.div_ceil(threads.get())).max(1);
+            let blocks = in_parallel(threads, count.div_ceil(block), |number| {
+                let first = start + number * block;
+                self.block(samples, first, (start + count - first).min(block))
             })?;
             for (row, scores) in blocks.into_iter().flatten().enumerate() {
                 take(start + row, scores)?;
@@ -182,23 +292,25 @@ impl Engine {
         Ok(())
     }
 
-    fn block<E: Encodings>(
-        &self,
-        evaluators: &Evaluators<'_>,
-        samples: &E,
-        first: usize,
-        rows: usize,
-        scoring: Scoring,
-    ) -> Result<Vec<SampleScores>> {
+    fn all<E: Encodings>(&self, samples: &E, threads: NonZeroUsize) -> Result<Vec<SampleScores>> {
+        let mut all = Vec::with_capacity(samples.rows());
+        self.score(samples, threads, &mut |_, scores| {
+            all.push(scores);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn block<E: Encodings>(&self, samples: &E, first: usize, rows: usize) -> Result<Vec<SampleScores>> {
         let logits: Vec<f32> = (first..first + rows).flat_map(|row| samples.logits(row)).copied().collect();
-        let found = evaluators.evaluate(&Window(samples, first), &logits, rows)?;
-        let rules = &self.gates.rule_set.rules;
+        let found = self.evaluators.evaluate(&Window(samples, first), &logits, rows)?;
+        let rules = &self.engine.gates.rule_set.rules;
         Ok((0..rows)
             .map(|row| {
                 let p: Vec<Option<f64>> = found.p.iter().map(|p| p[row]).collect();
                 let s: Vec<Option<f64>> = (0..rules.len())
                     .map(|rule| {
-                        let tau = rules[rule].attributes.tau.unwrap_or(scoring.tau);
+                        let tau = rules[rule].attributes.tau.unwrap_or(self.scoring.tau);
                         // An antecedent that cannot be told leaves the violation open, too.
                         match (found.is_implication[rule], found.antecedent[rule][row]) {
                             (true, None) => None,
@@ -207,32 +319,55 @@ impl Engine {
                     })
                     .collect();
                 let scored: Vec<RuleScore> = (0..rules.len())
+                    .filter(|&rule| self.counted[rule])
                     .filter_map(|rule| {
                         let weight = rules[rule].attributes.weight.unwrap_or(1.0);
-                        Some(RuleScore { p: p[rule]?, s: s[rule]?, weight })
+                        Some(RuleScore { rule, p: p[rule]?, s: s[rule]?, weight })
                     })
                     .collect();
-                SampleScores { anomaly: scoring.aggregation.of(&scored), p, s }
+                let anomaly = match &self.aggregator {
+                    Aggregator::Formula => self.scoring.aggregation.of(&scored),
+                    Aggregator::Learned(learned) => learned.of(&scored),
+                    Aggregator::Supervised(supervised) => supervised.of(&scored, samples.z(first + row)),
+                };
+                SampleScores { anomaly, p, s }
             })
             .collect())
     }
 
-    /// The scores of normal samples.
+    /// Thresholds for a rate of false alarms, from normal samples; `set` are those that somebody has set for rules.
     ///
     /// # Errors
     /// Scores that are no numbers.
-    pub fn normal(&self, scoring: Scoring, threads: NonZeroUsize) -> Result<Conformal> {
-        let mut all = Vec::new();
-        self.score(&self.nominal, scoring, threads, &mut |_, scores| {
-            all.extend(scores.anomaly);
-            Ok(())
-        })?;
-        Conformal::new(all)
+    pub fn thresholds(
+        &self,
+        flagging: Flagging,
+        rate: f64,
+        set: Vec<(usize, f64)>,
+        threads: NonZeroUsize,
+    ) -> Result<Thresholds> {
+        let normal = self.all(&self.engine.normal(Half::Thresholds), threads)?;
+        Thresholds::new(flagging, rate, &normal, &self.counted, set)
     }
 
-    /// How many normal samples the model keeps.
-    #[must_use]
-    pub fn normal_rows(&self) -> usize {
-        self.nominal.rows
+    fn supervised(&self, dataset: &Dataset, encoded: &EncodedRows, threads: NonZeroUsize) -> Result<Supervised> {
+        let violations = Violations::of(dataset, encoded)?;
+        let rule_set = &self.engine.gates.rule_set;
+        let truth = Program::compile(&rule_set.dag, &rule_set.roots()).evaluate(&dataset.table().labels);
+        let breaks = |row: usize| {
+            let rules = || (0..rule_set.rules.len()).filter(|&rule| self.counted[rule]);
+            let broken = rules().any(|rule| truth.get(row, rule) == Some(false));
+            (broken || rules().all(|rule| truth.get(row, rule) == Some(true))).then_some(broken)
+        };
+        let scored = violations.folds.iter().map(|fold| {
+            let numbers: Vec<usize> = fold.numbers.iter().copied().filter(|&row| breaks(row).is_some()).collect();
+            let scores = self.all(&RowsOf { encoded, numbers: &numbers }, threads)?;
+            let broken = numbers.into_iter().filter_map(breaks).collect::<Vec<bool>>();
+            Ok(scores.into_iter().zip(broken).collect::<Vec<_>>())
+        });
+        let scored = scored.collect::<Result<Vec<_>>>()?;
+        let parts: Vec<Vec<(&SampleScores, bool)>> =
+            scored.iter().map(|part| part.iter().map(|(scores, broken)| (scores, *broken)).collect()).collect();
+        Supervised::fit(&parts, violations.fold_of)
     }
 }

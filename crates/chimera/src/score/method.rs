@@ -1,7 +1,6 @@
 //! How likely each rule is, by several methods on the same z and logits.
 
 use chimera_gate::cone::Features;
-use chimera_gate::pass::probability;
 use chimera_logic::bdd::count::Circuit;
 use chimera_logic::bdd::{Diagrams, Limits};
 use chimera_logic::dag::{Edge, Node};
@@ -10,9 +9,10 @@ use chimera_logic::rules::RuleSet;
 use chimera_logic::syntax::Op;
 use serde::{Deserialize, Serialize};
 
+use crate::baseline::{Baseline, ConceptHeads, CrossFitted, Kind};
 use crate::error::{Error, Result};
 use crate::gate::rules::{Root, RuleGates};
-use crate::leaf::calibrate::{Calibration, Method as Calibrated};
+use crate::leaf::calibrate::{Calibration, Method as Calibrated, sigmoid};
 
 /// A way to a rule's probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -22,30 +22,75 @@ pub enum Method {
     Indep,
     /// Independent events over calibrated probabilities.
     IndepCal,
+    /// Independent events over heads of a gate's size.
+    IndepDeep,
     /// Exact counting over calibrated probabilities: right where a concept occurs twice.
     Wmc,
+    /// Gates taught on samples as they are, on which the rule holds.
+    Sem,
+    /// One gate a rule, taught on samples as they are, on which the rule holds.
+    MonoN,
+    /// One gate a rule, taught on chimeras.
+    MonoC,
     /// Gates taught on chimeras.
     #[default]
     Chimera,
+    /// One gate a rule, taught on samples that break it: the ceiling.
+    Oracle,
 }
 
 impl Method {
-    /// Every method, by the names of options.
-    pub const ALL: [(&'static str, Self); 4] =
-        [("indep", Self::Indep), ("indep-cal", Self::IndepCal), ("wmc", Self::Wmc), ("chimera", Self::Chimera)];
+    /// Every method, by the names of options and of files.
+    pub const ALL: [(&'static str, Self); 9] = [
+        ("indep", Self::Indep),
+        ("indep-cal", Self::IndepCal),
+        ("indep-deep", Self::IndepDeep),
+        ("wmc", Self::Wmc),
+        ("sem", Self::Sem),
+        ("mono-n", Self::MonoN),
+        ("mono-c", Self::MonoC),
+        ("chimera", Self::Chimera),
+        ("oracle", Self::Oracle),
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
+    }
+
+    /// What must be taught for it, since models do not have it.
+    #[must_use]
+    pub fn baseline(self) -> Option<Kind> {
+        match self {
+            Self::Indep | Self::IndepCal | Self::Wmc | Self::Chimera => None,
+            Self::IndepDeep => Some(Kind::IndepDeep),
+            Self::Sem => Some(Kind::Sem),
+            Self::MonoN => Some(Kind::MonoN),
+            Self::MonoC => Some(Kind::MonoC),
+            Self::Oracle => Some(Kind::Oracle),
+        }
+    }
 }
 
-/// Rules made ready for every method.
+/// Rules made ready for a method.
 #[derive(Debug)]
 pub struct Evaluators<'a> {
-    gates: &'a RuleGates,
+    rule_set: &'a RuleSet,
     calibration: &'a Calibration,
-    independent: Independent,
-    /// Compiled only for the method that asks for it.
-    exact: Option<Exact>,
+    source: Source<'a>,
     /// Of rules that are implications: the exact probability of the antecedent.
     antecedents: Exact,
-    method: Method,
+}
+
+/// Where probabilities come from.
+#[derive(Debug)]
+enum Source<'a> {
+    Independent(Calibrated, Independent),
+    Exact(Exact),
+    Gates(&'a RuleGates),
+    Heads(&'a ConceptHeads, Independent),
+    CrossFitted(&'a CrossFitted),
 }
 
 /// Exact counts of some formulas; those whose diagram gets too large have none.
@@ -95,20 +140,35 @@ pub struct RuleProbabilities {
 
 impl<'a> Evaluators<'a> {
     /// Makes the rules of a model ready for a method.
-    #[must_use]
-    pub fn new(gates: &'a RuleGates, calibration: &'a Calibration, method: Method) -> Self {
+    ///
+    /// # Errors
+    /// A method that has to be taught, and was not.
+    pub fn new(
+        gates: &'a RuleGates,
+        calibration: &'a Calibration,
+        method: Method,
+        baseline: Option<&'a Baseline>,
+    ) -> Result<Self> {
         let rule_set = &gates.rule_set;
         let roots = rule_set.roots();
         let antecedents: Vec<Option<Edge>> = roots.iter().map(|root| antecedent_of(rule_set, *root)).collect();
         let whole: Vec<Option<Edge>> = roots.iter().copied().map(Some).collect();
-        Self {
-            method,
-            gates,
-            calibration,
-            independent: Independent::compile(&rule_set.dag, &roots),
-            exact: (method == Method::Wmc).then(|| Exact::compile(rule_set, &whole)),
-            antecedents: Exact::compile(rule_set, &antecedents),
-        }
+        let independent = || Independent::compile(&rule_set.dag, &roots);
+        let source = match (method, baseline) {
+            (Method::Indep, _) => Source::Independent(Calibrated::Raw, independent()),
+            (Method::IndepCal, _) => Source::Independent(Calibrated::Platt, independent()),
+            (Method::Wmc, _) => Source::Exact(Exact::compile(rule_set, &whole)),
+            (Method::Chimera, _) => Source::Gates(gates),
+            (_, Some(Baseline::Rules(gates))) => Source::Gates(gates),
+            (_, Some(Baseline::Concepts(heads))) => Source::Heads(heads, independent()),
+            (_, Some(Baseline::CrossFitted(gates))) => Source::CrossFitted(gates),
+            (_, None) => {
+                let message = format!("the method `{}` is not part of a model: it has to be taught", method.name());
+                let hint = "name the dataset that the model was trained on with `--data`";
+                return Err(Error::input(message, Some(hint.to_owned())));
+            }
+        };
+        Ok(Self { rule_set, calibration, source, antecedents: Exact::compile(rule_set, &antecedents) })
     }
 
     /// The probabilities of all rules on some samples.
@@ -119,24 +179,38 @@ impl<'a> Evaluators<'a> {
     /// # Errors
     /// Logits that are not whole rows.
     pub fn evaluate(&self, features: &impl Features, logits: &[f32], rows: usize) -> Result<RuleProbabilities> {
-        let raw = self.columns(Calibrated::Raw, logits, rows)?;
+        let concepts = self.rule_set.dag.vocabulary().len();
         let calibrated = self.columns(Calibrated::Platt, logits, rows)?;
-        let concepts = self.gates.rule_set.dag.vocabulary().len();
-        let table =
-            |values| Probabilities::new(values, concepts, rows).map_err(|error| Error::input(error.to_string(), None));
-        let (raw, calibrated) = (table(&raw)?, table(&calibrated)?);
+        let calibrated = table(&calibrated, concepts, rows)?;
         let antecedent = self.antecedents.evaluate(&calibrated);
         let by_rule = |values: Vec<f64>| -> Vec<Vec<Option<f64>>> {
             values.chunks_exact(rows.max(1)).map(|rows| rows.iter().copied().map(Some).collect()).collect()
         };
-        let p = match self.method {
-            Method::Indep => by_rule(self.independent.evaluate(&raw)),
-            Method::IndepCal => by_rule(self.independent.evaluate(&calibrated)),
-            Method::Wmc => self.exact.as_ref().map_or_else(Vec::new, |exact| exact.evaluate(&calibrated)),
-            Method::Chimera => self.chimera(features, &calibrated, rows),
+        let p = match &self.source {
+            Source::Independent(Calibrated::Platt, independent) => by_rule(independent.evaluate(&calibrated)),
+            Source::Independent(method, independent) => {
+                by_rule(independent.evaluate(&table(&self.columns(*method, logits, rows)?, concepts, rows)?))
+            }
+            Source::Exact(exact) => exact.evaluate(&calibrated),
+            Source::Gates(gates) => self.gates(gates, features, &calibrated, rows),
+            Source::Heads(heads, independent) => {
+                let probabilities = heads.probabilities(features, 0..rows);
+                let mut p = by_rule(independent.evaluate(&table(&probabilities, concepts, rows)?));
+                let untold = p.iter_mut().enumerate().filter(|(rule, _)| !heads.can_tell(*rule));
+                untold.for_each(|(_, p)| p.fill(None));
+                p
+            }
+            Source::CrossFitted(gates) => {
+                let (logits, rules) = (gates.logits(features, rows), self.rule_set.rules.len());
+                let of_rule = |rule: usize| {
+                    let negated = self.rule_set.rules[rule].root.is_negated();
+                    (0..rows).map(|row| told(logits[row * rules + rule], negated)).collect()
+                };
+                (0..rules).map(of_rule).collect()
+            }
         };
-        let rule_set = &self.gates.rule_set;
-        let is_implication = rule_set.rules.iter().map(|rule| antecedent_of(rule_set, rule.root).is_some()).collect();
+        let rules = &self.rule_set.rules;
+        let is_implication = rules.iter().map(|rule| antecedent_of(self.rule_set, rule.root).is_some()).collect();
         Ok(RuleProbabilities { p, antecedent, is_implication })
     }
 
@@ -146,23 +220,24 @@ impl<'a> Evaluators<'a> {
         let concepts = by_row.len() / rows.max(1);
         Ok((0..concepts)
             .flat_map(|concept| (0..rows).map(move |row| (row, concept)))
-            .map(|(row, concept)| f64::from(by_row[row * concepts + concept]))
+            .map(|(row, concept)| by_row[row * concepts + concept])
             .collect())
     }
 
-    fn chimera(&self, features: &impl Features, leaves: &Probabilities<'_>, rows: usize) -> Vec<Vec<Option<f64>>> {
-        let logits = self.gates.logits(features, 0..rows);
-        let count = self.gates.len();
-        let rules = self.gates.rule_set.rules.iter().zip(&self.gates.roots);
+    fn gates(
+        &self,
+        gates: &RuleGates,
+        features: &impl Features,
+        leaves: &Probabilities<'_>,
+        rows: usize,
+    ) -> Vec<Vec<Option<f64>>> {
+        let (logits, count) = (gates.logits(features, 0..rows), gates.len());
+        let rules = self.rule_set.rules.iter().zip(&gates.roots);
         rules
             .map(|(rule, root)| {
                 let negated = rule.root.is_negated();
                 let of_row = |row: usize| match *root {
-                    Root::Gate(place) => {
-                        let logit = logits[row * count + place];
-                        // Features far beyond all that was seen can overflow; that is no probability.
-                        logit.is_finite().then(|| f64::from(probability(if negated { -logit } else { logit })))
-                    }
+                    Root::Gate(place) => told(logits[row * count + place], negated),
                     Root::Literal(concept) => {
                         let p = leaves.get(row, concept);
                         Some(if negated { 1.0 - p } else { p })
@@ -173,4 +248,14 @@ impl<'a> Evaluators<'a> {
             })
             .collect()
     }
+}
+
+/// The probability of a rule from the logit of its root, in double precision: where gates are sure, single precision would make
+/// all samples alike. Features far beyond all that was seen can overflow; that is none.
+fn told(logit: f32, negated: bool) -> Option<f64> {
+    logit.is_finite().then(|| sigmoid(f64::from(if negated { -logit } else { logit })))
+}
+
+fn table(values: &[f64], concepts: usize, rows: usize) -> Result<Probabilities<'_>> {
+    Probabilities::new(values, concepts, rows).map_err(|error| Error::input(error.to_string(), None))
 }

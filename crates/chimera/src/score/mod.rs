@@ -1,10 +1,13 @@
 //! Scores of samples: how likely each rule is ([`method`]), how badly it is broken ([`violation`]), one number a sample
-//! ([`aggregate`]), and where normal ends ([`threshold`]). [`engine`] puts them together; every command asks it, so the same
-//! sample has the same scores everywhere.
+//! ([`aggregate`], [`learned`]), where normal ends ([`threshold`]) and who is beyond ([`flag`]). [`engine`] puts them together;
+//! every command asks it, so the same sample has the same scores everywhere.
 
 pub mod aggregate;
+pub mod calibration_rows;
 pub mod engine;
+pub mod flag;
+pub mod learned;
 pub mod method;
-pub mod nominal;
+pub mod readable;
 pub mod threshold;
 pub mod violation;

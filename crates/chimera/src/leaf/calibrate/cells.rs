@@ -58,7 +58,7 @@ impl Cells {
 }
 
 /// Without overflow for any finite number.
-pub(super) fn sigmoid(logit: f64) -> f64 {
+pub(crate) fn sigmoid(logit: f64) -> f64 {
     let small = (-logit.abs()).exp();
     if logit >= 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) }
 }

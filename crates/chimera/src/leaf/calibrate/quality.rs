@@ -41,7 +41,7 @@ pub(super) fn measure(
 ) -> Result<Quality> {
     let parts = in_parallel(threads, cells.len(), |concept| {
         let (slope, intercept) = calibration.line(method, concept);
-        let probable = |(logit, positive)| (calibration.probability(method, concept, logit), positive);
+        let probable = |(logit, positive)| (calibration.probability(method, concept, logit) as f32, positive);
         let mut bins = WidthSums::new(BINS);
         cells[concept].iter().map(probable).for_each(|(probability, positive)| bins.add(probability, positive));
         let error = Reliability::equal_mass(cells[concept].iter().map(probable), BINS)?.error;

@@ -50,8 +50,9 @@ fn calibrated(times: usize, distort: impl Fn(f64) -> f64) -> Vec<(f32, bool)> {
     cells
 }
 
-fn close(found: f32, expected: f64, tolerance: f64) {
-    assert!((f64::from(found) - expected).abs() <= tolerance, "{found}, expected {expected}");
+fn close(found: impl Into<f64>, expected: f64, tolerance: f64) {
+    let found = found.into();
+    assert!((found - expected).abs() <= tolerance, "{found}, expected {expected}");
 }
 
 #[test]

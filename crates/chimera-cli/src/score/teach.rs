@@ -1,0 +1,105 @@
+//! Methods that a model does not have are taught when they are asked for, from the data that the model was trained on.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use anyhow::bail;
+use chimera::baseline::{FittedOn, Teaching};
+use chimera::data::dataset::Dataset;
+use chimera::gate::stage::Place;
+use chimera::leaf::encode::EncodedRows;
+use chimera::score::aggregate::Aggregation;
+use chimera::score::engine::{Engine, Scoring};
+
+use crate::console::Console;
+use crate::table::counted;
+use crate::train::events::Shown;
+use crate::train::material;
+
+/// So many rules that cannot be taught are named.
+const LISTED: usize = 10;
+
+/// The data that the model was trained on, where something asks for them.
+pub(crate) struct TrainingData(Option<(Dataset, EncodedRows)>);
+
+impl TrainingData {
+    /// Opens what `data` names, or, without it, the input where that is the dataset that the model was trained on.
+    pub(crate) fn open(
+        scoring: Scoring,
+        engine: &Engine,
+        (data, input): (Option<&Path>, Option<&Path>),
+        (cache, threads): (&Path, NonZeroUsize),
+        console: &Console,
+    ) -> anyhow::Result<Self> {
+        let asks = match (scoring.method.baseline(), scoring.aggregation) {
+            (Some(_), _) => format!("the method `{}`", scoring.method.name()),
+            (None, Aggregation::LearnedSupervised) => format!("`--agg {}`", scoring.aggregation.name()),
+            _ if data.is_some() => bail!(
+                "`--data` is for what is not part of a model, and the method `{}` with `--agg {}` is\nhint: leave it out",
+                scoring.method.name(),
+                scoring.aggregation.name()
+            ),
+            _ => return Ok(Self(None)),
+        };
+        let dataset = match (data, input) {
+            (Some(data), _) => Dataset::open(data)?,
+            (None, Some(input)) => {
+                let dataset = Dataset::open(input)?;
+                if material::difference(&engine.model, &dataset)?.is_some() {
+                    bail!(
+                        "{asks} is taught on the data that the model was trained on\nhint: name them with `--data DIR`"
+                    );
+                }
+                dataset
+            }
+            (None, None) => {
+                bail!("{asks} is taught on the data that the model was trained on\nhint: name them with `--data DIR`")
+            }
+        };
+        let shown = Shown::new(console);
+        let encoded = material::encode(&engine.model, &dataset, cache, threads, &shown)?;
+        Ok(Self(Some((dataset, encoded))))
+    }
+
+    /// Teaches the method, or finds it in the cache.
+    pub(crate) fn teach(
+        &self,
+        engine: &mut Engine,
+        scoring: Scoring,
+        (cache, threads): (&Path, NonZeroUsize),
+        console: &Console,
+    ) -> anyhow::Result<()> {
+        let Some((dataset, encoded)) = &self.0 else { return Ok(()) };
+        let place = Place { cache, gates: None, threads, retrain: false };
+        let shown = Shown::new(console);
+        let taught = engine.teach(scoring.method, (dataset, encoded), place, &|event| shown.show_gates(&event))?;
+        drop(shown);
+        if let Some(teaching) = taught {
+            say(scoring.method.name(), &teaching, console);
+        }
+        Ok(())
+    }
+
+    /// Samples that break rules, for what may see them.
+    pub(crate) fn violations(&self) -> Option<(&Dataset, &EncodedRows)> {
+        self.0.as_ref().map(|(dataset, encoded)| (dataset, encoded))
+    }
+}
+
+fn say(method: &str, teaching: &Teaching, console: &Console) {
+    let (trained, cached) = (teaching.counts.trained, teaching.counts.cached);
+    let seen = match teaching.fitted_on {
+        None => "",
+        Some(FittedOn::Oracle) => "; it has seen violations, those of the split `oracle`",
+        Some(FittedOn::CrossFitted) => {
+            "; it has seen violations, those of test rows (each row is scored by what was taught without it)"
+        }
+    };
+    console.say(format_args!("{method}: {} taught, {cached} from the cache{seen}", counted(trained, "gate")));
+    for (name, reason) in teaching.skipped.iter().take(LISTED) {
+        console.say(format_args!("  `{name}` cannot be scored: {reason}"));
+    }
+    if teaching.skipped.len() > LISTED {
+        console.say(format_args!("  and {} more", teaching.skipped.len() - LISTED));
+    }
+}

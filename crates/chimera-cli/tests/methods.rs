@@ -1,0 +1,243 @@
+//! Every method through `score`: those that are taught beside the model, what they see, and what becomes of them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fs;
+
+use support::{Ran, Sandbox};
+
+const RULES: &str =
+    "watched [severity=high]: a => b\nsafe: c => !d\nchain [severity=low]: (a => b) & (b => c)\nnoise: a => e\n";
+
+/// Features of four concepts, three numbers each, of which some noise; nothing in them tells the fifth. Train rows break no
+/// rule; others are anything.
+fn sandbox(oracle: bool) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let mut random = fastrand::Rng::with_seed(8);
+    let head = "id,split,a,b,c,d,e\n";
+    let (mut table, mut test) = (String::from(head), String::from(head));
+    let (mut values, mut test_values): (Vec<u8>, Vec<u8>) = (Vec::new(), Vec::new());
+    let mut row = 0;
+    while row < 1600 {
+        let labels: [bool; 5] = std::array::from_fn(|_| random.bool());
+        let [a, b, c, d, e] = labels;
+        let split = match row % 4 {
+            0 => "test",
+            1 if oracle => "oracle",
+            _ => "train",
+        };
+        if split == "train" && ((a && !b) || (c && d) || (b && !c) || (a && !e)) {
+            continue;
+        }
+        let numbers: Vec<u8> =
+            (0..12).flat_map(|at| (f32::from(u8::from(labels[at / 3])) + 0.6 * random.f32()).to_le_bytes()).collect();
+        let [a, b, c, d, e] = labels.map(u8::from);
+        let line = format!("s{row:04},{split},{a},{b},{c},{d},{e}\n");
+        if split == "test" {
+            test += &line;
+            test_values.extend(&numbers);
+        }
+        table += &line;
+        values.extend(numbers);
+        row += 1;
+    }
+    let array = |values: &[u8]| {
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, 12), }}\n", values.len() / 48);
+        let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+        [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), values].concat()
+    };
+    sandbox.write("z.npy", array(&values));
+    sandbox.write("test.npy", array(&test_values));
+    sandbox.write("labels.csv", table);
+    sandbox.write("test.csv", test);
+    sandbox.write("my.rules", RULES);
+    assert_eq!(sandbox.run("import features labels.csv --features z.npy --out ds").code, 0);
+    let ran = sandbox.run(
+        "train ds --rules my.rules --out model --cache cache --projection false --hidden 32 --epochs 60 --rate 0.03 \
+         --patience 60 --gate-epochs 20 --gate-rate 0.003 --gate-weight-decay 0.001",
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    sandbox
+}
+
+fn score(sandbox: &Sandbox, words: &str) -> Ran {
+    let ran = sandbox.run(&format!("score model ds --cache cache --split test {words}"));
+    assert_eq!(ran.code, 0, "{words}: {}", ran.err);
+    ran
+}
+
+/// Rows by id, cells by column.
+fn table(ran: &Ran) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut lines = ran.out.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let row = |line: &str| {
+        let row: BTreeMap<String, String> =
+            names.iter().map(|name| (*name).to_owned()).zip(line.split(',').map(str::to_owned)).collect();
+        (row["id"].clone(), row)
+    };
+    lines.map(row).collect()
+}
+
+/// For each rule: how well 1 - p tells rows that break it, and its mean on those.
+fn quality(sandbox: &Sandbox, ran: &Ran) -> BTreeMap<&'static str, (f64, f64)> {
+    let labels = sandbox.read("labels.csv");
+    let rows = table(ran);
+    let of = |rule: &'static str| {
+        let (mut broken, mut held) = (Vec::new(), Vec::new());
+        for line in labels.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let Some(row) = rows.get(cells[0]) else { continue };
+            let [a, b, c, d, e]: [bool; 5] = std::array::from_fn(|at| cells[2 + at] == "1");
+            let breaks = match rule {
+                "watched" => a && !b,
+                "safe" => c && d,
+                "chain" => (a && !b) || (b && !c),
+                // Whether there is an `a` can be told; of those that have it, nobody can tell which break the rule.
+                _ if !a => continue,
+                _ => !e,
+            };
+            let s = 1.0 - row[&format!("p:{rule}")].parse::<f64>().unwrap();
+            if breaks { broken.push(s) } else { held.push(s) }
+        }
+        assert!(broken.len() > 50 && held.len() > 50);
+        let won = |high: &f64| -> f64 {
+            let points = |low: &f64| match high.total_cmp(low) {
+                Ordering::Greater => 1.0,
+                Ordering::Equal => 0.5,
+                Ordering::Less => 0.0,
+            };
+            held.iter().map(points).sum()
+        };
+        let auroc = broken.iter().map(won).sum::<f64>() / (broken.len() * held.len()) as f64;
+        (rule, (auroc, broken.iter().sum::<f64>() / broken.len() as f64))
+    };
+    ["watched", "safe", "chain", "noise"].map(of).into_iter().collect()
+}
+
+#[test]
+fn methods_find_what_they_can_and_no_more() {
+    let sandbox = sandbox(false);
+    let files = || fs::read_dir(sandbox.path("model/gates")).unwrap().count();
+    let before = files();
+    for method in ["indep", "indep-cal", "indep-deep", "wmc", "sem", "mono-n", "mono-c", "chimera", "oracle"] {
+        let ran = score(&sandbox, &format!("--method {method} --fpr 0.05"));
+        let found = quality(&sandbox, &ran);
+        let taught = ["indep-deep", "sem", "mono-n", "mono-c", "oracle"].contains(&method);
+        assert_eq!(ran.err.contains(&format!("{method}: ")), taught, "{}", ran.err);
+        assert_eq!(ran.err.contains("it has seen violations"), method == "oracle", "{}", ran.err);
+        // Nobody knows what is not in z. An oracle that scores rows that it has learned by heart would.
+        assert!((0.35..0.65).contains(&found["noise"].0), "{method}: {found:?}");
+        for rule in ["watched", "safe", "chain"] {
+            let (auroc, mean) = found[rule];
+            match method {
+                // What has seen counterexamples knows them.
+                "mono-c" | "chimera" | "oracle" => assert!(auroc > 0.99 && mean > 0.8, "{method}: {found:?}"),
+                "indep-deep" => assert!(auroc > 0.95, "{method}: {found:?}"),
+                // What has seen only samples on which the rule holds says that it holds everywhere.
+                "sem" | "mono-n" => assert!(auroc < 0.95 && mean < 0.2, "{method}: {found:?}"),
+                _ => {}
+            }
+        }
+        // Taught once; and on any number of threads the same bits.
+        let again = score(&sandbox, &format!("--method {method} --fpr 0.05 --threads 1"));
+        assert_eq!(again.out, ran.out, "{method}");
+        assert_eq!(again.err.contains("0 gates taught"), taught, "{}", again.err);
+        println!("{method}: {found:?}");
+    }
+    assert_eq!(files(), before, "nothing goes into the model");
+
+    // Other data: methods of the model need nothing else, the others the data that they are taught on.
+    assert_eq!(sandbox.run("import features test.csv --features test.npy --out other").code, 0);
+    for method in ["chimera", "mono-c", "oracle"] {
+        let words = if method == "chimera" { "" } else { "--data ds" };
+        let ran = sandbox.run(&format!("score model other --cache cache --method {method} {words}"));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert_eq!(table(&ran), table(&score(&sandbox, &format!("--method {method}"))), "{method}");
+    }
+    let refused = |words: &str| {
+        let ran = sandbox.run(&format!("score model {words} --cache cache"));
+        assert_eq!(ran.code, 2, "{words}: {}", ran.err);
+        ran.err
+    };
+    assert!(refused("other --method sem").contains("hint: name them with `--data DIR`"));
+    assert!(refused("other --method sem --data other").contains("with other "));
+    assert!(refused("other --agg learned-supervised").contains("`--agg learned-supervised` is taught on the data"));
+    assert!(refused("other --data ds").contains("leave it out"));
+}
+
+#[test]
+fn an_oracle_split_is_what_the_oracle_learns_from() {
+    let sandbox = sandbox(true);
+    let ran = score(&sandbox, "--method oracle --agg learned-supervised");
+    assert!(ran.err.contains("4 gates taught") && ran.err.contains("those of the split `oracle`"), "{}", ran.err);
+    let found = quality(&sandbox, &ran);
+    assert!(found["watched"].0 > 0.99 && (0.35..0.65).contains(&found["noise"].0), "{found:?}");
+}
+
+#[test]
+fn aggregations_that_learn_and_thresholds_of_many_kinds() {
+    let sandbox = sandbox(false);
+    let labels = sandbox.read("labels.csv");
+    let breaks = |id: &str| {
+        let line = labels.lines().find(|line| line.starts_with(&format!("{id},"))).unwrap();
+        let cells: Vec<bool> = line.split(',').skip(2).map(|cell| cell == "1").collect();
+        (cells[0] && !cells[1]) || (cells[2] && cells[3]) || (cells[1] && !cells[2])
+    };
+    let number = |row: &BTreeMap<String, String>, name: &str| row[name].parse::<f64>().unwrap();
+    // The rules without `noise`, of which nobody knows anything.
+    sandbox.write("known.rules", "watched: a => b\nsafe: c => !d\nchain: (a => b) & (b => c)\n");
+    for (agg, least) in [("learned", 0.95), ("learned-supervised", 0.97)] {
+        let rows = table(&score(&sandbox, &format!("--rules known.rules --agg {agg} --fpr 0.05")));
+        let (mut broken, mut held) = (Vec::new(), Vec::new());
+        for (id, row) in &rows {
+            if breaks(id) { broken.push(number(row, "anomaly")) } else { held.push(number(row, "anomaly")) }
+        }
+        let won: usize = broken.iter().map(|high| held.iter().filter(|low| high > *low).count()).sum();
+        let auroc = won as f64 / (broken.len() * held.len()) as f64;
+        assert!(auroc > least, "{agg}: {auroc}");
+    }
+
+    // A sub-rule is the same gate; the same rule by another name has the same bits.
+    let whole = table(&score(&sandbox, "--fpr 0.05"));
+    sandbox.write("part.rules", "part [severity=low]: b => c\nsame: a => b\n");
+    let ran = score(&sandbox, "--rules part.rules --fpr 0.05 --flag per-rule");
+    let part = table(&ran);
+    for (id, row) in &part {
+        assert_eq!(row["p:same"], whole[id]["p:watched"]);
+        let s = number(row, "rule:part").max(number(row, "rule:same"));
+        assert_eq!(number(row, "anomaly"), s);
+    }
+    sandbox.write("else.rules", "same: a => b\nother: (a => b) & (a | d)\n");
+    let ran = sandbox.run("score model ds --cache cache --rules else.rules");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("`a | d`") && ran.err.contains("`chimera add` teaches them"), "{}", ran.err);
+    assert!(!ran.err.contains("  `a => b`\n"), "{}", ran.err);
+
+    // Only rules that matter count for the one number; raw scores are all there.
+    let high = table(&score(&sandbox, "--fpr 0.05 --min-severity high"));
+    let medium = table(&score(&sandbox, "--fpr 0.05 --min-severity medium"));
+    for (id, row) in &high {
+        assert_eq!(row["anomaly"], row["rule:watched"]);
+        assert_eq!(row["rule:safe"], whole[id]["rule:safe"]);
+        let most = ["watched", "safe", "noise"].map(|rule| number(row, &format!("rule:{rule}")));
+        assert_eq!(number(&medium[id], "anomaly"), most.into_iter().fold(0.0, f64::max));
+    }
+
+    // Thresholds: too few rows are said, and by which number.
+    let ran = score(&sandbox, "--flag bh --fpr 0.05");
+    assert!(ran.err.contains("79 are needed"), "{}", ran.err);
+    let flagged = |words: &str| -> Vec<String> {
+        let rows = table(&score(&sandbox, words));
+        rows.into_iter().filter(|(_, row)| row["flagged"] == "1").map(|(id, _)| id).collect()
+    };
+    let (global, per_rule) = (flagged("--fpr 0.05"), flagged("--fpr 0.05 --flag per-rule"));
+    assert!(per_rule.len() > global.len() && !global.is_empty(), "{} {}", per_rule.len(), global.len());
+    let set = flagged(
+        "--fpr 0.05 --flag per-rule --threshold watched=1 --threshold safe=1 --threshold chain=1 --threshold noise=1",
+    );
+    assert!(set.is_empty(), "{set:?}");
+}

@@ -1,0 +1,229 @@
+//! What all gates of a run are taught with: the rows, their z, what leaves make of it, and the names of all that.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chimera_gate::cone::{Features, LeafFeature, Moments};
+use chimera_gate::gate::Shape;
+use chimera_gate::ground::Ground;
+use chimera_gate::train::Recipe;
+use chimera_logic::bits::TruthTable;
+use chimera_logic::dag::{Dag, Node, NodeId};
+use chimera_logic::rules::RuleSet;
+use chimera_logic::truth::Program;
+use serde::{Deserialize, Serialize};
+
+use super::config::{GateConfig, LeafFeatures};
+use super::key::{Common, Key};
+use super::plan::Plan;
+use super::stage::Material;
+use crate::data::dataset::Dataset;
+use crate::data::rows::{FitRows, Rows};
+use crate::error::{Error, Result};
+use crate::leaf::bank::LeafBank;
+use crate::leaf::encode::EncodedRows;
+
+/// z of some rows of a dataset.
+pub(crate) struct Slices<'a>(pub(crate) Vec<&'a [f32]>);
+
+impl Features for Slices<'_> {
+    fn of(&self, row: usize) -> &[f32] {
+        self.0[row]
+    }
+}
+
+impl<'a> Slices<'a> {
+    pub(crate) fn of_rows(encoded: &'a EncodedRows, rows: &[usize]) -> Self {
+        Self(rows.iter().map(|&row| encoded.z(row).unwrap_or_default()).collect())
+    }
+}
+
+/// What names the rows and labels that gates were taught on, so that the key of any gate can be told without the data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lineage {
+    /// The fingerprint of the rows and of their z.
+    pub rows: String,
+    /// The hash of each concept's leaf key.
+    pub leaves: BTreeMap<String, String>,
+}
+
+impl Lineage {
+    /// The key of a leaf; all that other keys ask of it is its hash.
+    pub(crate) fn leaf_key(&self, dag: &Dag, node: NodeId) -> Key {
+        let hash = match dag.node(node) {
+            Node::Leaf(concept) => self.leaves.get(dag.vocabulary().name(concept)).cloned().unwrap_or_default(),
+            Node::Gate(..) => String::new(),
+        };
+        Key { text: String::new(), hash }
+    }
+
+    /// The gates that rules need.
+    pub(crate) fn plan(
+        &self,
+        rule_set: &RuleSet,
+        filters: &[Option<usize>],
+        (encoder, width): (&str, usize),
+        (recipe, seed): (&Recipe, u64),
+    ) -> Result<Plan> {
+        let common = Common { encoder, recipe, seed, rows: &self.rows };
+        let shape = |arity| Shape { arity, features: width, hidden: recipe.hidden };
+        Plan::new(rule_set, filters, &common, &shape, &|node| self.leaf_key(&rule_set.dag, node))
+    }
+}
+
+/// Rows to learn from, and everything that comes with them.
+pub(crate) struct Lesson<'a> {
+    pub(crate) dataset: &'a Dataset,
+    /// The rows that are learned from.
+    pub(crate) rows: FitRows,
+    pub(crate) z: Slices<'a>,
+    /// Numbers of a feature.
+    pub(crate) width: usize,
+    /// What each concept's leaf gives its gates.
+    pub(crate) leaves: BTreeMap<String, LeafFeature>,
+    /// The hash of the encoder's fingerprint.
+    pub(crate) encoder: String,
+    pub(crate) lineage: Lineage,
+    /// The truth of each rule on every row of the dataset.
+    pub(crate) truth: TruthTable,
+    /// Rows of the material that break a rule.
+    pub(crate) broken_rows: usize,
+}
+
+impl<'a> Lesson<'a> {
+    pub(crate) fn new(material: Material<'a>, rule_set: &RuleSet, config: &GateConfig) -> Result<Self> {
+        config.check()?;
+        let Material { dataset, bank, encoded, .. } = material;
+        if material.rows.is_empty() {
+            let message = format!("expected train rows with media in `{}`, got none", dataset.folder().display());
+            return Err(Error::input(message, Some("`chimera data check` says what is wrong with them".to_owned())));
+        }
+        let roots = rule_set.roots();
+        let truth = Program::compile(&rule_set.dag, &roots).evaluate(&dataset.table().labels);
+        let breaks = |row: usize| (0..roots.len()).any(|rule| truth.get(row, rule) == Some(false));
+        let broken_rows = material.rows.numbers().iter().filter(|&&row| breaks(row)).count();
+        let rows = if config.nominal_only { material.rows.filtered(|row| !breaks(row)) } else { material.rows.clone() };
+        if rows.is_empty() {
+            let message = "expected train rows that break no rule, got none".to_owned();
+            let hint = "leave out `--nominal-only`, or see `chimera rules check`";
+            return Err(Error::input(message, Some(hint.to_owned())));
+        }
+        let z = Slices::of_rows(encoded, rows.numbers());
+        let width = bank.config().encoder.features();
+        let leaves = leaf_features(config.leaf_features, bank, &z, width);
+        let encoder = bank.encoder_fingerprint()?.hash;
+        let table = dataset.table();
+        let leaf_key = |(number, concept): (usize, &String)| {
+            let labels = dataset.label_fingerprint(number, &rows).to_string();
+            let feature = leaves.get(concept).cloned().unwrap_or_default();
+            (concept.clone(), Key::leaf(concept, &labels, &encoder, &feature).hash)
+        };
+        let lineage = Lineage {
+            rows: print_of(dataset, &rows, &z)?,
+            leaves: table.concepts.iter().enumerate().map(leaf_key).collect(),
+        };
+        Ok(Self { dataset, rows, z, width, leaves, encoder, lineage, truth, broken_rows })
+    }
+
+    /// What the leaf of a node gives its gates.
+    pub(crate) fn leaf(&self, dag: &Dag, node: NodeId) -> LeafFeature {
+        match dag.node(node) {
+            Node::Leaf(concept) => self.leaves.get(dag.vocabulary().name(concept)).cloned().unwrap_or_default(),
+            Node::Gate(..) => LeafFeature::Shared,
+        }
+    }
+
+    /// What a leaf that is no concept gives: z, on the scale of the others.
+    pub(crate) fn plain_leaf(&self, choice: LeafFeatures) -> LeafFeature {
+        if choice == LeafFeatures::Shared {
+            return LeafFeature::Shared;
+        }
+        let mut moments = Moments::new(self.width);
+        self.z.0.iter().for_each(|z| moments.add(z));
+        moments.standard()
+    }
+
+    /// The gates that rules need.
+    pub(crate) fn plan(
+        &self,
+        rule_set: &RuleSet,
+        filters: &[Option<usize>],
+        recipe: &Recipe,
+        seed: u64,
+    ) -> Result<Plan> {
+        self.lineage.plan(rule_set, filters, (&self.encoder, self.width), (recipe, seed))
+    }
+
+    /// The rows with the exact truth of every node.
+    pub(crate) fn ground<'g>(&'g self, rule_set: &'g RuleSet) -> Ground<'g, Slices<'a>> {
+        let labels = self.dataset.table().labels.select(self.rows.numbers());
+        let groups = groups(self.dataset, self.rows.numbers());
+        let dag = &rule_set.dag;
+        Ground::new(dag, &rule_set.roots(), &labels, (&self.z, self.width), groups, |node| self.leaf(dag, node))
+    }
+
+    /// The rows on which a rule is known to hold, by their place among the rows; `None` where that is all of them.
+    pub(crate) fn kept(&self, rule: usize) -> Option<Vec<u32>> {
+        let holds = |place: &u32| self.truth.get(self.rows.numbers()[*place as usize], rule) == Some(true);
+        let kept: Vec<u32> = (0..self.rows.len() as u32).filter(holds).collect();
+        (kept.len() < self.rows.len()).then_some(kept)
+    }
+}
+
+/// The fingerprint of rows: who they are, what ties them together, and their z.
+pub(crate) fn print_of<Purpose>(dataset: &Dataset, rows: &Rows<Purpose>, z: &Slices<'_>) -> Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    for (z, &row) in z.0.iter().zip(rows.numbers()) {
+        if !z.iter().all(|number| number.is_finite()) {
+            let message = format!("expected numbers in z of `{}`, got one that is none", &dataset.table().ids[row]);
+            return Err(Error::input(message, Some("the encoder gives it; train it again".to_owned())));
+        }
+        hasher.update(bytemuck::cast_slice(z));
+    }
+    Ok(format!("{} {} z {}", rows.len(), dataset.row_fingerprint(rows), hasher.finalize()))
+}
+
+/// What each concept's leaf gives its gates.
+fn leaf_features(choice: LeafFeatures, bank: &LeafBank, z: &Slices<'_>, width: usize) -> BTreeMap<String, LeafFeature> {
+    let mut moments = Moments::new(width);
+    if choice != LeafFeatures::Shared {
+        z.0.iter().for_each(|z| moments.add(z));
+    }
+    let concepts = &bank.config().concepts;
+    let features: Vec<LeafFeature> = match (choice, moments.standard()) {
+        (LeafFeatures::Standard, standard) => vec![standard; concepts.len()],
+        (LeafFeatures::Concept, LeafFeature::Affine { shift, scale }) => bank
+            .head_weights()
+            .iter()
+            .map(|weights| {
+                // What one deviation of a number adds to the concept's logit; all together of size one a number.
+                let says: Vec<f32> =
+                    weights.iter().zip(scale.iter()).map(|(w, s)| if *s > 0.0 { w / s } else { 0.0 }).collect();
+                let size = (says.iter().map(|number| number * number).sum::<f32>() / width as f32).sqrt().max(1e-12);
+                let scale = says.iter().zip(scale.iter()).map(|(says, scale)| says / size * scale).collect();
+                LeafFeature::Affine { shift: shift.clone(), scale }
+            })
+            .collect(),
+        _ => vec![LeafFeature::Shared; concepts.len()],
+    };
+    concepts.iter().cloned().zip(features).collect()
+}
+
+/// A number for each group; rows that stand alone have one each. `None` without groups.
+pub(crate) fn groups(dataset: &Dataset, rows: &[usize]) -> Option<Arc<[u32]>> {
+    let groups = dataset.table().groups.as_ref()?;
+    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut next = 0;
+    let mut fresh = || {
+        next += 1;
+        next
+    };
+    Some(
+        rows.iter()
+            .map(|&row| match groups[row].as_str() {
+                "" => fresh(),
+                group => *numbers.entry(group).or_insert_with(&mut fresh),
+            })
+            .collect(),
+    )
+}

@@ -1,0 +1,55 @@
+//! `thresholds.json` of a model: where normal ends by default, for people and other programs. Scoring itself computes thresholds
+//! from the calibration rows that the model keeps, whatever is asked.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::aggregate::Aggregation;
+use super::engine::{Engine, Scoring};
+use super::flag::Flagging;
+use super::method::Method;
+use crate::error::{Error, Result};
+use crate::file::write_atomic;
+use crate::model::THRESHOLDS;
+
+/// The share of normal samples that may be flagged if nothing is said.
+pub const DEFAULT_RATE: f64 = 0.01;
+
+#[derive(Serialize)]
+struct Readable<'a> {
+    method: Method,
+    aggregation: Aggregation,
+    tau: f64,
+    fpr: f64,
+    /// Normal calibration rows that they come from.
+    rows: usize,
+    /// Of the one number of a sample; `None` where the rows are too few.
+    global: Option<f64>,
+    rules: BTreeMap<&'a str, Option<f64>>,
+}
+
+/// Writes the file.
+///
+/// # Errors
+/// As [`Engine::ready`], and a folder that cannot be written.
+pub fn write(engine: &Engine, folder: &Path, threads: NonZeroUsize) -> Result<()> {
+    let scoring = Scoring::default();
+    let ready = engine.ready(scoring, None, threads)?;
+    let thresholds = ready.thresholds(Flagging::Global, DEFAULT_RATE, Vec::new(), threads)?;
+    let readable = Readable {
+        method: scoring.method,
+        aggregation: scoring.aggregation,
+        tau: scoring.tau,
+        fpr: DEFAULT_RATE,
+        rows: thresholds.rows(),
+        global: thresholds.global(),
+        rules: engine.rules().zip(thresholds.rules()).collect(),
+    };
+    let mut bytes = serde_json::to_vec_pretty(&readable)
+        .map_err(|error| Error::input(format!("cannot write the model: {error}"), None))?;
+    bytes.push(b'\n');
+    write_atomic(&folder.join(THRESHOLDS), |out| out.write_all(&bytes))
+}
