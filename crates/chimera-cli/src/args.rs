@@ -17,7 +17,8 @@ pub(crate) use self::train::*;
 #[derive(Debug, Parser)]
 #[command(name = "chimera", version, max_term_width = 110, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 findings (`rules check` found errors, `fmt --check` a difference), 2 could not run.\n\
+    after_help = "Exit codes: 0 done, 1 findings (`rules check` found errors, `fmt --check` a difference), 2 could not run, \
+    130 interrupted.\n\
     Results go to standard output or to -o, words to standard error.\n\n\
     Start with `chimera demo`, then `chimera rules check my.rules --data labels.csv`."
 )]

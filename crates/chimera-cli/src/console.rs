@@ -3,7 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "this is the console, and the terminal's conventions are its business")]
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
 use chimera_logic::render::Palette;
@@ -34,16 +35,10 @@ impl Console {
         inputs: &[&Path],
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> anyhow::Result<()> {
-        let Some(path) = out.filter(|path| !["-", "/dev/stdout"].map(Path::new).contains(path)) else {
+        let Some(path) = file_of(out) else {
             return write(&mut self.results).context("cannot write to standard output");
         };
-        let real = |path: &Path| path.canonicalize().ok();
-        if let Some(input) = inputs.iter().find(|input| real(path).is_some() && real(input) == real(path)) {
-            bail!(
-                "`{}` is what the command reads; it is left as it is\nhint: give another file to `-o`",
-                input.display()
-            );
-        }
+        check_out(out, inputs.iter().map(|input| input.to_path_buf()), &[])?;
         Ok(chimera::file::write_atomic(path, write)?)
     }
 
@@ -52,6 +47,11 @@ impl Console {
         // As an error of the stream, so that a closed pipe can be told.
         serde_json::to_writer_pretty(&mut self.results, value).map_err(io::Error::from)?;
         Ok(writeln!(self.results)?)
+    }
+
+    /// Whether results appear on the terminal, where a bar would run into them.
+    pub(crate) fn shows_results(&self) -> bool {
+        io::stdout().is_terminal()
     }
 
     /// Whether `-q` asked for results alone.
@@ -93,6 +93,47 @@ impl Console {
     pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
         self.results.flush().context("cannot write to standard output")
     }
+}
+
+/// The file that `-o` names; `None` where nothing, `-` or `/dev/stdout` means standard output.
+pub(crate) fn file_of(out: Option<&Path>) -> Option<&Path> {
+    out.filter(|path| !["-", "/dev/stdout"].map(Path::new).contains(path))
+}
+
+/// Makes sure before any work that a result can go where `-o` says: its folder is there, and it is neither a file that the
+/// command reads nor anything inside a folder that it reads.
+pub(crate) fn check_out(
+    out: Option<&Path>,
+    mut inputs: impl Iterator<Item = PathBuf>,
+    folders: &[&Path],
+) -> anyhow::Result<()> {
+    let Some(path) = file_of(out) else { return Ok(()) };
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failed = |cause: io::Error| chimera::error::Error::Write { path: path.to_owned(), cause };
+    let real_parent = parent.canonicalize().map_err(failed)?;
+    let Ok(real) = path.canonicalize() else {
+        // What is not there yet can only be in the wrong folder.
+        return check_folders(path, &real_parent, folders);
+    };
+    if real.is_dir() {
+        return Err(failed(io::ErrorKind::IsADirectory.into()).into());
+    }
+    if let Some(input) = inputs.find(|input| input.canonicalize().is_ok_and(|input| input == real)) {
+        bail!("`{}` is what the command reads; it is left as it is\nhint: give another file to `-o`", input.display());
+    }
+    check_folders(path, &real, folders)
+}
+
+fn check_folders(path: &Path, real: &Path, folders: &[&Path]) -> anyhow::Result<()> {
+    let is_around = |folder: &&&Path| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder));
+    if let Some(folder) = folders.iter().find(is_around) {
+        bail!(
+            "`{}` lies in `{}`, which the command reads; that is left as it is\nhint: give a file elsewhere to `-o`",
+            path.display(),
+            folder.display()
+        );
+    }
+    Ok(())
 }
 
 /// How far long work has come.
@@ -151,11 +192,27 @@ pub(crate) fn csv_error(error: csv::Error) -> io::Error {
     }
 }
 
+/// Whether a command ends by itself when it is asked to.
+static COOPERATES: AtomicBool = AtomicBool::new(false);
+
+/// Whether it was asked to.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first interrupt only sets what is returned, for a command that looks at it, finishes what it writes and
+/// ends; the next one ends the program at once, as ever.
+pub(crate) fn stop_on_interrupt() -> &'static AtomicBool {
+    COOPERATES.store(true, Ordering::SeqCst);
+    &INTERRUPTED
+}
+
 /// On Ctrl-C, and when the program is asked to end (SIGTERM) or its terminal is gone (SIGHUP): remove unfinished files, then
 /// go. Whoever said by `nohup` that the terminal may go keeps the program.
 pub(crate) fn clean_up_on_interrupt() -> anyhow::Result<()> {
     #[expect(clippy::exit, reason = "an interrupt ends the program; 130 is what shells expect of it")]
     let handler = || {
+        if COOPERATES.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst) {
+            return;
+        }
         chimera::file::remove_unfinished();
         std::process::exit(130);
     };

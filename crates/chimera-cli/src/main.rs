@@ -27,10 +27,15 @@ enum Outcome {
     Done,
     /// It found what it looks for (errors in rules, a file that is not formatted): exit code 1.
     Findings,
+    /// It was asked to end before it was done, and left what it had: exit code 130, as shells expect.
+    Interrupted,
 }
 
 /// Exit code of a command that could not run.
 const COULD_NOT_RUN: u8 = 2;
+
+/// Exit code of a command that was interrupted: 128 and the number of the signal of Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -56,6 +61,7 @@ fn main() -> ExitCode {
     match outcome.and_then(|outcome| flushed.map(|()| outcome)) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
+        Ok(Outcome::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(error) if console::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             console.error(&error);

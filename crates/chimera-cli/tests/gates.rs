@@ -75,7 +75,7 @@ fn gates(sandbox: &Sandbox, model: &str) -> BTreeMap<String, Vec<u8>> {
 
 /// Whether a file of a model's folder of gates is one; features of leaves and normal samples lie there, too.
 fn is_gate(name: &str) -> bool {
-    !name.starts_with("features-") && !name.starts_with("nominal-")
+    !name.starts_with("features-") && !name.starts_with("calibration-")
 }
 
 /// Files of gates in a cache.

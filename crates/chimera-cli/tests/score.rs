@@ -152,9 +152,17 @@ fn the_broken_rule_comes_first_and_company_changes_nothing() {
     // 5 % of normal rows, from about 40 calibration rows: far from exact, but not most of them.
     assert!(flagged[0] * 4 < normal, "{flagged:?} of {normal}");
 
-    // The same bits for a sample among few, among many, and on one thread.
+    // The same bits for a sample among few, among many, and on one thread; encoded now, and by training before.
     let (few, all) = (scores(&sandbox, "--split test --threads 1"), scores(&sandbox, "--threads 2"));
     assert!(few.len() < all.len() && few.iter().all(|(id, row)| all[id] == *row));
+    assert!(sandbox.run("score model ds --cache cache").err.contains("(1,200 were encoded before)"));
+    for words in ["--threads 1", "--threads 2"] {
+        let ran = sandbox.run(&format!("score model ds --cache nothing {words}"));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(!ran.err.contains("encoded before"), "{}", ran.err);
+        assert_eq!(ran.out, sandbox.run("score model ds --cache cache").out, "{words}");
+    }
+    assert!(!sandbox.path("nothing").exists(), "no cache is written");
 }
 
 #[test]
@@ -177,12 +185,19 @@ fn pictures_are_scored_where_they_lie() {
     let train = "train ds --rules r.rules --out model --cache cache --size 16 --features 16 --hidden 16 --epochs 2";
     assert_eq!(sandbox.run(train).code, 0);
     let rows = scores(&sandbox, "");
+    // Pictures that are decoded and encoded now have the bits of what training kept.
+    let kept = sandbox.run("score model ds --cache cache");
+    assert!(kept.err.contains("(160 were encoded before)"), "{}", kept.err);
+    for threads in [1, 2] {
+        let streamed = sandbox.run(&format!("score model ds --cache nothing --threads {threads}"));
+        assert_eq!((streamed.code, streamed.out), (0, kept.out.clone()), "{}", streamed.err);
+    }
     sandbox.write("images/notes.txt", "no picture");
     sandbox.write("images/broken.png", "no picture either");
     let ran = sandbox.run("score model images --cache cache");
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
-        ran.err.contains("1 sample without a medium that can be decoded") && ran.err.contains("broken.png"),
+        ran.err.contains("1 sample left out:\n  images/broken.png: ") && ran.err.contains(", 1 left out; "),
         "{}",
         ran.err
     );
@@ -202,7 +217,7 @@ fn pictures_are_scored_where_they_lie() {
     assert!(wrong("model images --threshold other=0.5").contains("no rule `other`"));
     assert!(wrong("model images --threshold r=1.5").contains("a score from 0 to 1"));
     assert!(wrong("model nothing").contains("no such file or folder"));
-    assert!(wrong("model images -o out.xlsx").contains("`.csv` or `.jsonl`"));
+    assert!(wrong("model images -o out.xlsx").contains("`.csv`, `.jsonl` or `.parquet`"));
     assert!(wrong("model ds --split oracle").contains("split `oracle`"));
     std::fs::create_dir(sandbox.path("empty")).unwrap();
     assert!(wrong("model empty").contains("expected pictures in `empty`, got none"));

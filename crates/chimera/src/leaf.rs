@@ -27,6 +27,7 @@ pub mod pool;
 mod resnet;
 pub mod samples;
 pub mod stage;
+pub mod stream;
 pub mod train;
 pub mod vectors;
 pub mod weights;

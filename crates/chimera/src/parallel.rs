@@ -46,8 +46,13 @@ pub(crate) fn in_parallel<T: Send>(
 
 /// Runs work in which loops of their own spread over so many threads and no more.
 pub(crate) fn in_pool<T: Send>(threads: NonZeroUsize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    pool(threads)?.install(work)
+}
+
+/// Threads for work that is done piece by piece.
+pub(crate) fn pool(threads: NonZeroUsize) -> Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build();
-    pool.map_err(|error| Error::input(format!("cannot start {threads} threads: {error}"), None))?.install(work)
+    pool.map_err(|error| Error::input(format!("cannot start {threads} threads: {error}"), None))
 }
 
 #[cfg(test)]

@@ -14,21 +14,30 @@ use super::Threads;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  chimera score model/ photos/ -o scores.csv\n  chimera score model/ one.jpg two.jpg\n  \
-    chimera score model/ ds/ --split test --method indep-cal --fpr 0.005 -o scores.jsonl\n\n\
+    chimera score model/ 'photos/**/*.jpg' -o scores.parquet   # patterns, for shells without them\n  \
+    chimera score model/ ds/ --split test --method indep-cal --fpr 0.005 -o scores.jsonl\n  \
+    chimera score model/ photos/ --json | jq -r 'select(.flagged) | .id'\n  \
+    chimera score model/ photos/ -o scores.csv --json | jq .seconds\n\n\
     One row a sample: `id`, `anomaly`, `flagged`, `rule:<name>` (how badly it is broken) and `p:<name>` (the probability that \
     it holds) for each rule, `top_rules`. Empty is unknown. A sample is flagged where its anomaly is above what all but the \
-    stated share of normal samples reach."
+    stated share of normal samples reach.\n\n\
+    Samples are read, scored and written block by block: any number of them takes the same memory, and no cache is written. \
+    Ctrl-C ends after the samples at hand with a file that is whole (exit code 130); a second one leaves no file."
 )]
 pub(crate) struct ScoreArguments {
     /// Model folder, trained with rules.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Dataset folder, or pictures or videos: files, and folders with all that is in them.
+    /// One dataset folder, or pictures or videos: files, folders with all that is in them, and quoted patterns such as
+    /// `'photos/*.jpg'` and `'photos/**/*.png'`.
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// File to write, `.csv` or `.jsonl`; standard output gets CSV.
+    /// File to write, `.csv`, `.jsonl` or `.parquet`; without it, and for `-`, standard output gets CSV.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Print JSON: a line a sample, or with `-o FILE` a summary at the end.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Where rules' probabilities come from.
     #[arg(long, value_parser = named(&Method::ALL), default_value = "chimera")]
     pub(crate) method: Method,
@@ -63,7 +72,8 @@ pub(crate) struct ScoreArguments {
     /// Only rows of this split of a dataset.
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
-    /// Where prepared frames and encoded samples are kept; by default `chimera` in the user's cache folder.
+    /// Where training kept encoded samples, which are read and not made again; by default `chimera` in the user's cache
+    /// folder. Nothing is written there.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]

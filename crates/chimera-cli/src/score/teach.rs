@@ -19,18 +19,20 @@ use crate::train::material;
 /// So many rules that cannot be taught are named.
 const LISTED: usize = 10;
 
-/// The data that the model was trained on, where something asks for them.
-pub(crate) struct TrainingData(Option<(Dataset, EncodedRows)>);
+/// The data that the model was trained on, encoded.
+pub(crate) struct TrainingData {
+    dataset: Dataset,
+    encoded: EncodedRows,
+}
 
 impl TrainingData {
-    /// Opens what `data` names, or, without it, the input where that is the dataset that the model was trained on.
+    /// Opens what `data` names, or, without it, the input where that is the dataset that the model was trained on. `None`
+    /// where nothing asks for it.
     pub(crate) fn open(
         scoring: Scoring,
         engine: &Engine,
         (data, input): (Option<&Path>, Option<&Path>),
-        (cache, threads): (&Path, NonZeroUsize),
-        console: &Console,
-    ) -> anyhow::Result<Self> {
+    ) -> anyhow::Result<Option<Dataset>> {
         let asks = match (scoring.method.baseline(), scoring.aggregation) {
             (Some(_), _) => format!("the method `{}`", scoring.method.name()),
             (None, Aggregation::LearnedSupervised) => format!("`--agg {}`", scoring.aggregation.name()),
@@ -39,50 +41,42 @@ impl TrainingData {
                 scoring.method.name(),
                 scoring.aggregation.name()
             ),
-            _ => return Ok(Self(None)),
+            _ => return Ok(None),
         };
-        let dataset = match (data, input) {
-            (Some(data), _) => Dataset::open(data)?,
-            (None, Some(input)) => {
-                let dataset = Dataset::open(input)?;
-                if material::difference(&engine.model, &dataset)?.is_some() {
-                    bail!(
-                        "{asks} is taught on the data that the model was trained on\nhint: name them with `--data DIR`"
-                    );
-                }
-                dataset
+        if let Some(data) = data {
+            return Ok(Some(Dataset::open(data)?));
+        }
+        if let Some(input) = input {
+            let dataset = Dataset::open(input)?;
+            if material::difference(&engine.model, &dataset)?.is_none() {
+                return Ok(Some(dataset));
             }
-            (None, None) => {
-                bail!("{asks} is taught on the data that the model was trained on\nhint: name them with `--data DIR`")
-            }
-        };
-        let shown = Shown::new(console);
-        let encoded = material::encode(&engine.model, &dataset, cache, threads, &shown)?;
-        Ok(Self(Some((dataset, encoded))))
+        }
+        bail!("{asks} is taught on the data that the model was trained on\nhint: name them with `--data DIR`")
     }
 
-    /// Teaches the method, or finds it in the cache.
+    /// Encodes the data, and teaches the method or finds it in the cache.
     pub(crate) fn teach(
-        &self,
+        dataset: Dataset,
         engine: &mut Engine,
         scoring: Scoring,
         (cache, threads): (&Path, NonZeroUsize),
         console: &Console,
-    ) -> anyhow::Result<()> {
-        let Some((dataset, encoded)) = &self.0 else { return Ok(()) };
-        let place = Place { cache, gates: None, threads, retrain: false };
+    ) -> anyhow::Result<Self> {
         let shown = Shown::new(console);
-        let taught = engine.teach(scoring.method, (dataset, encoded), place, &|event| shown.show_gates(&event))?;
+        let encoded = material::encode(&engine.model, &dataset, cache, threads, &shown)?;
+        let place = Place { cache, gates: None, threads, retrain: false };
+        let taught = engine.teach(scoring.method, (&dataset, &encoded), place, &|event| shown.show_gates(&event))?;
         drop(shown);
         if let Some(teaching) = taught {
             say(scoring.method.name(), &teaching, console);
         }
-        Ok(())
+        Ok(Self { dataset, encoded })
     }
 
     /// Samples that break rules, for what may see them.
-    pub(crate) fn violations(&self) -> Option<(&Dataset, &EncodedRows)> {
-        self.0.as_ref().map(|(dataset, encoded)| (dataset, encoded))
+    pub(crate) fn violations(&self) -> (&Dataset, &EncodedRows) {
+        (&self.dataset, &self.encoded)
     }
 }
 

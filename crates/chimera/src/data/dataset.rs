@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::assign::{self, Ties};
 use crate::data::cell::shown;
-use crate::data::features::{Features, stored};
+use crate::data::features::{FeatureRows, Features, stored};
 use crate::data::manifest::{Kind, MANIFEST, Manifest, is_inside};
 use crate::data::rows::{FitRows, OracleRows, Rows, TestRows, ThresholdRows};
 use crate::data::split::{Half, Split};
@@ -175,6 +175,14 @@ impl Dataset {
     /// A file that cannot be read, belongs to other samples, or holds something else than finite numbers.
     pub fn features(&self) -> Result<Option<Features>> {
         self.has_features().then(|| stored::read(&self.folder.join(FEATURES), &self.table.ids)).transpose()
+    }
+
+    /// Opens the ready-made features to read some rows at a time; `None` where there are none.
+    ///
+    /// # Errors
+    /// A file that cannot be read or belongs to other samples.
+    pub fn feature_rows(&self) -> Result<Option<FeatureRows>> {
+        self.has_features().then(|| FeatureRows::open(&self.folder.join(FEATURES), &self.table.ids)).transpose()
     }
 
     /// Numbers a sample of the ready-made features; `None` where there are none.

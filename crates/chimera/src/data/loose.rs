@@ -1,49 +1,25 @@
-//! Pictures or videos that lie about, as a dataset for as long as they are looked at: no labels, ids are paths.
+//! Pictures or videos that lie about: no table, no labels, ids are paths as the user named them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use tempfile::TempDir;
-
-use super::dataset::Dataset;
 use super::import::media_look::{Claim, claim_of};
 use super::manifest::Kind;
+use super::names::Names;
 use crate::error::{Error, Result};
-use crate::file::Unfinished;
 
-/// A dataset of loose media. Its folder goes when it is dropped.
-#[derive(Debug)]
+/// A list of loose media, each once, in the order of their paths.
+#[derive(Clone, Debug)]
 pub struct Loose {
-    /// The dataset; its ids are paths as the caller named them.
-    pub dataset: Dataset,
-    _folder: TempDir,
-    /// An interrupt removes the folder, too.
-    _unfinished: Unfinished,
-}
-
-#[derive(Serialize)]
-struct Sample<'a> {
-    id: &'a str,
-    media: &'a str,
-    split: &'static str,
-    /// A table has at least one concept; of this one nothing is known.
-    unlabelled: &'static str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Described<'a> {
-    name: &'static str,
+    files: Names,
     kind: Kind,
-    media_root: &'a Path,
 }
 
 impl Loose {
-    /// All pictures, or all videos, among files and in folders and their sub-folders, in the order of their paths.
+    /// All pictures, or all videos, among files and in folders and their sub-folders.
     ///
     /// # Errors
-    /// Paths that cannot be read or are not UTF-8, nothing that looks like a medium, pictures and videos together.
+    /// Paths that cannot be read or are not UTF-8, nothing that looks like a medium, a named file of the other kind.
     pub fn of(inputs: &[PathBuf], wanted: Kind) -> Result<Self> {
         let mut files = Vec::new();
         inputs.iter().try_for_each(|input| collect(input, true, &mut files))?;
@@ -51,52 +27,52 @@ impl Loose {
         files.dedup();
         let claim = if wanted == Kind::Video { Claim::Video } else { Claim::Picture };
         let name = if claim == Claim::Video { "videos" } else { "pictures" };
-        let other = |path: &PathBuf| inputs.contains(path) && !matches!(claim_of(path), Claim::Nothing);
-        if let Some((path, _)) = files.iter().find(|(path, found)| *found != Some(claim) && other(path)) {
-            return Err(Error::input(
-                format!("expected {name}, which the model looks at, got `{}`", path.display()),
-                None,
-            ));
+        let is_other =
+            |(path, found): &&(PathBuf, Claim)| ![claim, Claim::Nothing].contains(found) && inputs.contains(path);
+        if let Some((path, _)) = files.iter().find(is_other) {
+            let message = format!("expected {name}, which the model looks at, got `{}`", path.display());
+            return Err(Error::input(message, None));
         }
-        files.retain(|(_, found)| *found == Some(claim) || found.is_none());
-        if files.is_empty() {
+        let mut names = Names::default();
+        for (path, found) in &files {
+            if [claim, Claim::Nothing].contains(found) {
+                let unnamed = || {
+                    let message =
+                        format!("expected a path in UTF-8, which ids are written in, got `{}`", path.display());
+                    Error::input(message, Some("give the file another name".to_owned()))
+                };
+                names.push(path.to_str().ok_or_else(unnamed)?);
+            }
+        }
+        if names.is_empty() {
             let place = inputs.first().map_or_else(String::new, |folder| format!(" in `{}`", folder.display()));
             let hint = format!("the model looks at {name}");
             return Err(Error::input(format!("expected {name}{place}, got none"), Some(hint)));
         }
-        let place = tempfile::tempdir().map_err(|cause| Error::write(Path::new("temporary folder"), cause))?;
-        let table = place.path().join("samples.csv");
-        let refused = |error: csv::Error| Error::input(format!("cannot list the media: {error}"), None);
-        let mut writer = csv::Writer::from_path(&table).map_err(refused)?;
-        for (path, _) in &files {
-            let full = fs::canonicalize(path).map_err(|cause| Error::read(path, cause))?;
-            let unnamed = || Error::input(format!("expected a path in UTF-8, got `{}`", path.display()), None);
-            let (id, media) = (path.to_str().ok_or_else(unnamed)?, full.to_str().ok_or_else(unnamed)?);
-            let media = media.trim_start_matches('/');
-            writer.serialize(Sample { id, media, split: "test", unlabelled: "" }).map_err(refused)?;
-        }
-        writer.flush().map_err(|cause| Error::write(&table, cause))?;
-        drop(writer);
-        let described = Described { name: "loose media", kind: wanted, media_root: Path::new("/") };
-        let text = toml::to_string(&described).map_err(|error| Error::input(error.to_string(), None))?;
-        let manifest = place.path().join("dataset.toml");
-        fs::write(&manifest, text).map_err(|cause| Error::write(&manifest, cause))?;
-        Ok(Self {
-            dataset: Dataset::open(place.path())?,
-            _unfinished: Unfinished::register(place.path()),
-            _folder: place,
-        })
+        Ok(Self { files: names, kind: wanted })
+    }
+
+    /// Whether they are pictures or videos.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The paths, as the caller named them or the folders that they lie in.
+    #[must_use]
+    pub fn files(&self) -> &Names {
+        &self.files
     }
 }
 
-/// Files with what their names claim; a file that was named itself needs no claim.
-fn collect(path: &Path, named: bool, files: &mut Vec<(PathBuf, Option<Claim>)>) -> Result<()> {
+/// Files with what their names claim. One that was named itself is taken whatever its name says; what lies in a folder must
+/// claim to be a medium.
+fn collect(path: &Path, named: bool, files: &mut Vec<(PathBuf, Claim)>) -> Result<()> {
     let metadata = fs::metadata(path).map_err(|cause| Error::read(path, cause))?;
     if !metadata.is_dir() {
-        match claim_of(path) {
-            Claim::Nothing if named => files.push((path.to_owned(), None)),
-            Claim::Nothing => {}
-            claim => files.push((path.to_owned(), Some(claim))),
+        let claim = claim_of(path);
+        if named || claim != Claim::Nothing {
+            files.push((path.to_owned(), claim));
         }
         return Ok(());
     }
@@ -109,4 +85,32 @@ fn collect(path: &Path, named: bool, files: &mut Vec<(PathBuf, Option<Claim>)>) 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_as_they_were_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("more/deep")).unwrap();
+        for name in [" a b.png ", "b.PNG", "more/deep/c.jpg", "more/notes.txt", "more/d.mp4", "frame"] {
+            fs::write(path(name), "").unwrap();
+        }
+        let of = |inputs: &[&str], kind| Loose::of(&inputs.iter().map(|name| path(name)).collect::<Vec<_>>(), kind);
+        let names = |loose: &Loose| {
+            let folder = folder.path().to_str().unwrap();
+            loose.files().iter().map(|name| name[folder.len() + 1..].to_owned()).collect::<Vec<_>>()
+        };
+        // White space at either end is a part of a name, and a file that was named needs no ending.
+        let found = of(&["more", "b.PNG", " a b.png ", "frame", "more"], Kind::Image).unwrap();
+        assert_eq!(names(&found), [" a b.png ", "b.PNG", "frame", "more/deep/c.jpg"]);
+        assert_eq!(names(&of(&["more"], Kind::Video).unwrap()), ["more/d.mp4"]);
+        let message = |inputs: &[&str], kind| of(inputs, kind).unwrap_err().to_string();
+        assert!(message(&["more/d.mp4"], Kind::Image).starts_with("expected pictures, which the model looks at, got"));
+        assert!(message(&["more/deep"], Kind::Video).contains("deep`, got none\nhint: the model looks at videos"));
+        assert!(message(&["none"], Kind::Image).ends_with("no such file or folder"));
+    }
 }

@@ -6,12 +6,14 @@
 //! that is encoded when it grows. Memory holds one chunk while encoding and the place of each row afterwards.
 
 mod cache;
+mod kept;
 
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 pub use self::cache::EncodedCache;
+pub use self::kept::Kept;
 pub use crate::chunks::Check;
 use crate::chunks::{Chunk, Place};
 use crate::error::{Error, Result};

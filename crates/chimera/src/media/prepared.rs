@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) use self::build::digest;
+pub(crate) use self::build::{digest, is_fatal};
 use super::frames::FrameShape;
 pub use crate::chunks::Check;
 pub(crate) use crate::chunks::Digest;

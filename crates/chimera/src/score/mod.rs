@@ -1,6 +1,7 @@
 //! Scores of samples: how likely each rule is ([`method`]), how badly it is broken ([`violation`]), one number a sample
 //! ([`aggregate`], [`learned`]), where normal ends ([`threshold`]) and who is beyond ([`flag`]). [`engine`] puts them together;
-//! every command asks it, so the same sample has the same scores everywhere.
+//! every command asks it, so the same sample has the same scores everywhere. [`pass`] takes any number of samples through
+//! encoder and engine.
 
 pub mod aggregate;
 pub mod calibration_rows;
@@ -8,6 +9,7 @@ pub mod engine;
 pub mod flag;
 pub mod learned;
 pub mod method;
+pub mod pass;
 pub mod readable;
 pub mod threshold;
 pub mod violation;

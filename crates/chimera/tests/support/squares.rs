@@ -94,6 +94,7 @@ pub(crate) fn small() -> LeafConfig {
     LeafConfig { features: 32, epochs: 6, batch: 32, rate: 3e-3, ..LeafConfig::default() }
 }
 
+#[allow(dead_code, reason = "not every test looks at the weights")]
 pub(crate) fn bytes(stage: &LeafStage) -> [Vec<u8>; 2] {
     [stage.trained.bank.encoder_bytes().unwrap(), stage.trained.bank.head_bytes().unwrap()]
 }

@@ -9,8 +9,10 @@ mod parquet_choose;
 mod safetensors;
 mod source;
 pub(super) mod stored;
+mod streamed;
 
 pub use source::{FeatureSource, Matched, read_source};
+pub use streamed::FeatureRows;
 
 use crate::data::cell::shown;
 use crate::error::{Error, Result};

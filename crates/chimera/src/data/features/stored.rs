@@ -45,18 +45,38 @@ pub(in crate::data) fn write(features: &Features, ids: &Names, out: &mut dyn Wri
 
 /// Checks without reading the numbers that a file belongs to these ids, and tells how many numbers a sample has.
 pub(in crate::data) fn check(path: &Path, ids: &Names) -> Result<usize> {
+    locate(path, ids).map(|place| place.width)
+}
+
+/// Where the numbers of a file lie.
+pub(super) struct Place {
+    pub(super) file: File,
+    /// The first byte of the first number.
+    pub(super) start: u64,
+    /// Numbers a sample.
+    pub(super) width: usize,
+    /// Whether they are 32-bit floats, as everything that we write.
+    pub(super) is_single: bool,
+}
+
+/// Opens a file that belongs to these ids without reading its numbers.
+pub(super) fn locate(path: &Path, ids: &Names) -> Result<Place> {
     let mut file = File::open(path).map_err(|cause| Error::read(path, cause))?;
     let size = file.metadata().map_err(|cause| Error::read(path, cause))?.len();
     let (mut length, mut header) = ([0; 8], Vec::new());
     file.read_exact(&mut length).map_err(|error| damaged(path, &error))?;
     let length = u64::from_le_bytes(length);
-    file.take(length.min(LONGEST_HEADER)).read_to_end(&mut header).map_err(|cause| Error::read(path, cause))?;
+    let mut head = (&mut file).take(length.min(LONGEST_HEADER));
+    head.read_to_end(&mut header).map_err(|cause| Error::read(path, cause))?;
     let metadata: Metadata = serde_json::from_slice(&header).map_err(|error| damaged(path, &error))?;
     let tensor = metadata.info(TENSOR).ok_or_else(|| damaged(path, &"it has no tensor `z`"))?;
-    if (tensor.data_offsets.1 as u64).checked_add(length).and_then(|end| end.checked_add(8)) != Some(size) {
+    let at = |offset: usize| (offset as u64).checked_add(length).and_then(|end| end.checked_add(8));
+    let (start, end) = tensor.data_offsets;
+    let Some(start) = at(start).filter(|_| at(end) == Some(size)) else {
         return Err(damaged(path, &"the file is cut off"));
-    }
-    check_header(path, &tensor.shape, &metadata, ids)
+    };
+    let width = check_header(path, &tensor.shape, &metadata, ids)?;
+    Ok(Place { file, start, width, is_single: tensor.dtype == ::safetensors::Dtype::F32 })
 }
 
 fn check_header(path: &Path, shape: &[usize], metadata: &Metadata, ids: &Names) -> Result<usize> {

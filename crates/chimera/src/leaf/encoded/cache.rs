@@ -197,7 +197,7 @@ impl<'a> EncodedCache<'a> {
 }
 
 /// The chunks of an encoder.
-fn store(params: &EncodedParams<'_>, row_bytes: usize) -> Store {
+pub(super) fn store(params: &EncodedParams<'_>, row_bytes: usize) -> Store {
     let &EncodedParams { folder, encoder, features, concepts, check, threads, .. } = params;
     // Numbers lie on disk as in memory; a machine with another order has another folder.
     let order = if cfg!(target_endian = "big") { "big" } else { "little" };
@@ -224,7 +224,7 @@ fn arithmetic() -> &'static str {
 }
 
 /// One digest for id and content, so that no two keys look alike.
-fn digest(key: &RowKey<'_>) -> Digest {
+pub(super) fn digest(key: &RowKey<'_>) -> Digest {
     let mut hasher = blake3::Hasher::new_derive_key("chimera encoded sample");
     hasher.update(&(key.id.len() as u64).to_le_bytes()).update(key.id.as_bytes()).update(&key.content);
     *hasher.finalize().as_bytes()

@@ -172,7 +172,7 @@ fn write_chunk(
 }
 
 /// Whether no other medium would fare better.
-fn is_fatal(error: &Error) -> bool {
+pub(crate) fn is_fatal(error: &Error) -> bool {
     matches!(error, Error::Program { .. } | Error::Write { .. })
 }
 

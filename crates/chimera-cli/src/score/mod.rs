@@ -1,0 +1,199 @@
+//! `chimera score`: from a model and samples to a table of scores, block by block.
+
+mod input;
+mod limits;
+mod output;
+mod summary;
+mod teach;
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{anyhow, bail};
+use chimera::error::Error;
+use chimera::leaf::device::DeviceChoice;
+use chimera::leaf::stream::Stream;
+use chimera::score::engine::{Engine, SampleScores, Scoring};
+use chimera::score::flag::{Flagging, Thresholds};
+use chimera::score::pass::{Event, Pass};
+use chimera_logic::attributes::RuleSeverity;
+use chimera_logic::vocabulary::Vocabulary;
+
+use self::input::Input;
+use self::output::{Format, Row, Writer};
+use self::summary::Summary;
+use self::teach::TrainingData;
+use crate::args::ScoreArguments;
+use crate::console::{Bar, Console, check_out, file_of, stop_on_interrupt};
+use crate::train::cache_folder;
+use crate::{Outcome, rules};
+
+pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::Result<Outcome> {
+    let began = Instant::now();
+    let file = file_of(arguments.out.as_deref());
+    let format = Format::of(arguments.out.as_deref(), arguments.json)?;
+    let scoring = Scoring {
+        method: arguments.method,
+        aggregation: arguments.agg,
+        tau: arguments.tau,
+        least_severity: arguments.min_severity,
+    };
+    if !(arguments.fpr > 0.0 && arguments.fpr < 1.0) {
+        bail!("expected `--fpr` above 0 and below 1, got `{}`", arguments.fpr);
+    }
+    if !(0.0..1.0).contains(&arguments.tau) {
+        bail!("expected `--tau` from 0 to below 1, got `{}`", arguments.tau);
+    }
+    check_out(file, std::iter::empty(), &[&arguments.model])?;
+    let mut engine = Engine::open(&arguments.model, &DeviceChoice::default().open())?;
+    let threads = arguments.threads.get();
+    let cache = cache_folder(arguments.cache.as_deref());
+    if let Some(path) = &arguments.rules {
+        let cache = cache.as_deref().unwrap_or(Path::new(""));
+        engine = with_rules(engine, &arguments.model, path, cache, console)?;
+    }
+    let set = limits::parse(&arguments.threshold, &engine)?;
+    let encoder = engine.model.bank.config().encoder;
+    let input = Input::open(&arguments.inputs, arguments.split.as_deref(), &encoder)?;
+    check_out(file, input.files_like(file), input.folder().as_slice())?;
+    let training = TrainingData::open(scoring, &engine, (arguments.data.as_deref(), input.folder()))?;
+    let training = match training {
+        Some(dataset) => {
+            let place = (cache.as_deref().map_err(|error| anyhow!("{error:#}"))?, threads);
+            Some(TrainingData::teach(dataset, &mut engine, scoring, place, console)?)
+        }
+        None => None,
+    };
+    // Without a cache there is only more to compute.
+    let cache = cache.ok().map(|folder| folder.join("encoded"));
+    let stream = Stream::open(&engine.model.bank, input.sources(), cache.as_deref(), threads)?;
+
+    let logic = Instant::now();
+    let ready = engine.ready(scoring, training.as_ref().map(TrainingData::violations), threads)?;
+    let thresholds = ready.thresholds(arguments.flag, arguments.fpr, set, threads)?;
+    let mut summary = Summary::new(input.sources().len());
+    summary.seconds.parts.logic = logic.elapsed().as_secs_f64();
+    (summary.fpr, summary.out) = (arguments.fpr, file.map(Path::to_owned));
+    (summary.method, summary.aggregation) = (arguments.method.name(), arguments.agg.name());
+    summary.flag = arguments.flag.name();
+    summary.flagged_by = limits::words(&thresholds, arguments.flag);
+    summary.threshold = thresholds.global().filter(|_| arguments.flag == Flagging::Global);
+    if arguments.flag == Flagging::PerRule {
+        summary.rule_thresholds = engine.rules().map(str::to_owned).zip(thresholds.rules()).collect();
+    }
+    summary.remembers_all = arguments.json && file.is_some();
+    limits::say(&thresholds, arguments.flag, arguments.fpr, engine.rules().count(), console);
+
+    let pass = Pass { ready: &ready, stream: &stream, threads, stop: stop_on_interrupt() };
+    let table = Table {
+        rules: engine.rules().collect(),
+        severities: engine.severities().collect(),
+        thresholds: &thresholds,
+        top_k: arguments.top_k,
+        bar: (file.is_some() || !console.shows_results()).then(|| console.bar("scoring")),
+    };
+    let mut failure = None;
+    let written = console.write_out(file, &[], |out| {
+        table.write(&pass, &mut *format.writer(&table.rules), out, &mut summary).map_err(|error| match error {
+            Error::Write { cause, .. } => cause,
+            // What went wrong with the samples is not the output's fault, and is told below.
+            other => {
+                failure = Some(other);
+                io::Error::other("scores could not be computed")
+            }
+        })?;
+        // A table without rows is not worth a file, let alone one in the place of an older file.
+        if summary.samples == 0 { Err(io::Error::other("there are no scores")) } else { Ok(()) }
+    });
+    drop(table);
+    summary.say_left_out(console);
+    if let Some(failure) = failure {
+        return Err(failure.into());
+    }
+    summary.seconds.all = began.elapsed().as_secs_f64();
+    match written {
+        Err(_) if summary.samples == 0 && summary.interrupted => {}
+        Err(_) if summary.samples == 0 && summary.left_out_count == summary.of => {
+            bail!("expected samples to score, got none that can be read");
+        }
+        written => written?,
+    }
+    if arguments.json && file.is_some() {
+        console.write_json(&summary)?;
+    }
+    summary.say(console);
+    Ok(if summary.interrupted { Outcome::Interrupted } else { Outcome::Done })
+}
+
+/// The model with other rules over its concepts.
+fn with_rules(engine: Engine, model: &Path, path: &Path, cache: &Path, console: &Console) -> anyhow::Result<Engine> {
+    let vocabulary = Vocabulary::closed(engine.model.manifest.bank.concepts.clone(), "the model");
+    let rule_set = rules::input::load_sound_over(path, vocabulary, console)?;
+    if rule_set.rules.is_empty() {
+        bail!("expected rules in `{}`, got none", rules::input::shown(path));
+    }
+    Ok(engine.with_rules(model, rule_set, cache)?)
+}
+
+/// Which rows there will be.
+struct Table<'a> {
+    rules: Vec<&'a str>,
+    severities: Vec<RuleSeverity>,
+    thresholds: &'a Thresholds,
+    top_k: usize,
+    bar: Option<Bar>,
+}
+
+impl Table<'_> {
+    /// Writes all rows. Errors of the output are told by [`Error::Write`].
+    fn write(
+        &self,
+        pass: &Pass<'_>,
+        writer: &mut dyn Writer,
+        out: &mut dyn Write,
+        summary: &mut Summary,
+    ) -> chimera::error::Result<()> {
+        let failed = |cause| Error::Write { path: "the scores".into(), cause };
+        let (sources, mut is_fresh) = (pass.stream.sources(), false);
+        writer.begin(out).map_err(failed)?;
+        let tally = pass.run(&mut |event| {
+            match event {
+                Event::Scored(sample, scores) => {
+                    let row = self.row(sources.id(sample), scores);
+                    summary.flagged += usize::from(row.flagged);
+                    writer.row(out, &row).map_err(failed)?;
+                    is_fresh = true;
+                }
+                Event::LeftOut(sample) => summary.leave_out(sources, sample),
+                Event::Read(read) => {
+                    self.bar.iter().for_each(|bar| bar.set(read, sources.len()));
+                    // Whoever reads along sees rows as they come, and a pipe that nobody reads is noticed.
+                    if std::mem::take(&mut is_fresh) {
+                        out.flush().map_err(failed)?;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        summary.count(&tally);
+        writer.end(out).and_then(|()| out.flush()).map_err(failed)
+    }
+
+    fn row<'r>(&'r self, id: &'r str, scores: &'r SampleScores) -> Row<'r> {
+        let flags = self.thresholds.flags(scores);
+        let worst = scores.top(self.top_k.max(1));
+        // Where a sample is flagged as a whole, the rule that is broken most is why.
+        let why = if flags.rules.is_empty() { &worst[..worst.len().min(1)] } else { &flags.rules[..] };
+        let severity = why.iter().map(|&rule| self.severities[rule]).max().filter(|_| flags.sample);
+        let names = |rules: &[usize]| rules.iter().map(|&rule| self.rules[rule]).collect();
+        Row {
+            id,
+            flagged: flags.sample,
+            severity,
+            scores,
+            top: names(&worst[..self.top_k.min(worst.len())]),
+            flagged_rules: names(&flags.rules),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Rows of scores in the formats that they are written in. All have the same columns.
+
+mod csv;
+mod lines;
+mod parquet;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::bail;
+use chimera::score::engine::SampleScores;
+use chimera_logic::attributes::RuleSeverity;
+
+use self::csv::Csv;
+use self::lines::Lines;
+use self::parquet::Parquet;
+use crate::console::file_of;
+use crate::ending;
+
+/// One sample.
+pub(crate) struct Row<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) flagged: bool,
+    /// How much the worst of what it is flagged for matters.
+    pub(crate) severity: Option<RuleSeverity>,
+    pub(crate) scores: &'a SampleScores,
+    /// Names of the rules that are broken most, the worst first.
+    pub(crate) top: Vec<&'a str>,
+    /// Names of the rules that are beyond thresholds of their own.
+    pub(crate) flagged_rules: Vec<&'a str>,
+}
+
+/// Writes rows one after the other. What it was given may wait until the end.
+pub(crate) trait Writer {
+    /// What stands before all rows.
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()>;
+    fn row(&mut self, out: &mut dyn Write, row: &Row<'_>) -> io::Result<()>;
+    /// What waits, and what stands behind all rows. Without it a file is not whole.
+    fn end(&mut self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Csv,
+    Lines,
+    Parquet,
+}
+
+impl Format {
+    /// What the name of a file says; standard output gets CSV, or with `--json` JSON lines.
+    pub(crate) fn of(out: Option<&Path>, json: bool) -> anyhow::Result<Self> {
+        let Some(path) = file_of(out) else { return Ok(if json { Self::Lines } else { Self::Csv }) };
+        match ending::of(Some(path)).as_deref() {
+            Some("csv") => Ok(Self::Csv),
+            Some("jsonl") => Ok(Self::Lines),
+            Some("parquet") => Ok(Self::Parquet),
+            _ if path.starts_with("/dev") => Ok(Self::Csv),
+            _ => bail!("expected a file ending in `.csv`, `.jsonl` or `.parquet`, got `{}`", path.display()),
+        }
+    }
+
+    /// A writer for these rules.
+    pub(crate) fn writer<'a>(self, rules: &[&'a str]) -> Box<dyn Writer + 'a> {
+        match self {
+            Self::Csv => Box::new(Csv::new(rules)),
+            Self::Lines => Box::new(Lines::new(rules)),
+            Self::Parquet => Box::new(Parquet::new(rules)),
+        }
+    }
+}
+
+/// The columns behind those with numbers: the rules that are broken most, those beyond thresholds of their own, and how much the
+/// worst of what a sample is flagged for matters.
+const LAST: [&str; 3] = ["top_rules", "flagged_rules", "severity"];
+
+/// Names of the columns with a number: of all rules how badly they are broken, then of all how probable they are.
+fn number_columns(rules: &[&str]) -> Vec<String> {
+    let named = |kind: &'static str| rules.iter().map(move |rule| format!("{kind}:{rule}"));
+    named("rule").chain(named("p")).collect()
+}
+
+/// The numbers in these columns.
+fn numbers(scores: &SampleScores) -> impl Iterator<Item = Option<f64>> {
+    scores.s.iter().chain(&scores.p).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Float64Type;
+
+    use super::*;
+
+    /// A rule that can be scored, one that cannot, and a name that needs quotes.
+    fn written(format: Format) -> Vec<u8> {
+        let (rules, mut out) = (["r", "q"], Vec::new());
+        let mut writer = format.writer(&rules);
+        writer.begin(&mut out).unwrap();
+        let half = SampleScores { anomaly: Some(0.1), p: vec![Some(0.9), None], s: vec![Some(0.1), None] };
+        let (top, flagged_rules, severity) = (vec!["r"], vec!["r"], Some(RuleSeverity::High));
+        let row = Row { id: "a,\"b", flagged: true, severity, scores: &half, top, flagged_rules };
+        writer.row(&mut out, &row).unwrap();
+        let none = SampleScores { anomaly: None, p: vec![None; 2], s: vec![None; 2] };
+        let (top, flagged_rules) = (Vec::new(), Vec::new());
+        let row = Row { id: "c", flagged: false, severity: None, scores: &none, top, flagged_rules };
+        writer.row(&mut out, &row).unwrap();
+        writer.end(&mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn the_unknown_is_no_number() {
+        let text = |format| String::from_utf8(written(format)).unwrap();
+        assert_eq!(
+            text(Format::Csv),
+            "id,anomaly,flagged,rule:r,rule:q,p:r,p:q,top_rules,flagged_rules,severity\n\"a,\"\"b\",0.1,1,0.1,,0.9,,r,r,high\nc,,0,,,,,,,\n"
+        );
+        assert_eq!(
+            text(Format::Lines),
+            "{\"id\":\"a,\\\"b\",\"anomaly\":0.1,\"flagged\":true,\"rule:r\":0.1,\"rule:q\":null,\"p:r\":0.9,\"p:q\":null,\
+             \"top_rules\":[\"r\"],\"flagged_rules\":[\"r\"],\"severity\":\"high\"}\n{\"id\":\"c\",\"anomaly\":null,\"flagged\":false,\"rule:r\":null,\"rule:q\":null,\
+             \"p:r\":null,\"p:q\":null,\"top_rules\":[],\"flagged_rules\":[],\"severity\":null}\n"
+        );
+        // The reader takes its bytes from a file.
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&written(Format::Parquet)).unwrap();
+        let mut reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+        let batch = reader.next().unwrap().unwrap();
+        let number = |column: usize, row: usize| {
+            let column = batch.column(column).as_primitive::<Float64Type>();
+            column.is_valid(row).then(|| column.value(row))
+        };
+        assert_eq!([1, 3, 4, 5, 6].map(|column| number(column, 0)), [Some(0.1), Some(0.1), None, Some(0.9), None]);
+        assert_eq!([1, 3, 4, 5, 6].map(|column| number(column, 1)), [None; 5]);
+        assert_eq!(batch.column(0).as_string::<i32>().value(0), "a,\"b");
+        let lists = batch.column(7).as_list::<i32>();
+        assert_eq!((lists.value_length(0), lists.value_length(1), lists.null_count()), (1, 0, 0));
+        let severity = batch.column(9).as_string::<i32>();
+        assert_eq!((severity.value(0), severity.is_null(1)), ("high", true));
+    }
+}

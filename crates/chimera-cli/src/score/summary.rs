@@ -1,0 +1,153 @@
+//! What is told when scoring ends: words for people, and with `--json` an object for programs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use chimera::data::media::LeftOut;
+use chimera::leaf::stream::Sources;
+use chimera::score::pass::{Seconds, Tally};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::table::{counted, grouped};
+
+/// So many samples that are left out are named in words.
+const LISTED: usize = 10;
+
+/// A sample without scores.
+#[derive(Debug, Serialize)]
+struct Missing {
+    id: String,
+    path: Option<PathBuf>,
+    reason: String,
+}
+
+/// What came of scoring.
+#[derive(Debug, Serialize)]
+pub(crate) struct Summary {
+    /// Samples that were scored.
+    pub(crate) samples: usize,
+    pub(crate) flagged: usize,
+    /// Samples that were asked for.
+    pub(crate) of: usize,
+    pub(crate) interrupted: bool,
+    left_out: Vec<Missing>,
+    /// Samples whose encoding an earlier run had kept.
+    kept: usize,
+    /// How samples are flagged.
+    pub(crate) flag: &'static str,
+    /// Of the one number of a sample.
+    pub(crate) threshold: Option<f64>,
+    /// Of each rule, where they count.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) rule_thresholds: BTreeMap<String, Option<f64>>,
+    pub(crate) method: &'static str,
+    pub(crate) aggregation: &'static str,
+    pub(crate) fpr: f64,
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) seconds: Times,
+    #[serde(skip)]
+    pub(crate) left_out_count: usize,
+    /// Whether all that are left out are remembered, or only as many as are named.
+    #[serde(skip)]
+    pub(crate) remembers_all: bool,
+    /// What samples are flagged by, in words.
+    #[serde(skip)]
+    pub(crate) flagged_by: String,
+}
+
+/// Seconds by the clock.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Times {
+    #[serde(flatten)]
+    pub(crate) parts: Seconds,
+    pub(crate) all: f64,
+}
+
+impl Summary {
+    /// Before anything is scored.
+    pub(crate) fn new(of: usize) -> Self {
+        Self {
+            samples: 0,
+            flagged: 0,
+            of,
+            interrupted: false,
+            left_out: Vec::new(),
+            kept: 0,
+            flag: "",
+            threshold: None,
+            rule_thresholds: BTreeMap::new(),
+            method: "",
+            aggregation: "",
+            fpr: 0.0,
+            out: None,
+            seconds: Times::default(),
+            left_out_count: 0,
+            remembers_all: false,
+            flagged_by: String::new(),
+        }
+    }
+
+    /// Notes a sample without scores.
+    pub(crate) fn leave_out(&mut self, sources: Sources<'_>, sample: &LeftOut) {
+        self.left_out_count += 1;
+        if self.remembers_all || self.left_out.len() < LISTED {
+            let LeftOut { row, path, reason } = sample;
+            let (id, path, reason) = (sources.id(*row).to_owned(), path.clone(), reason.clone());
+            self.left_out.push(Missing { id, path, reason });
+        }
+    }
+
+    /// Takes over what the pass has counted.
+    pub(crate) fn count(&mut self, tally: &Tally) {
+        (self.samples, self.kept) = (tally.scored, tally.kept);
+        self.interrupted = tally.read < self.of;
+        let Seconds { decode, encode, logic } = tally.seconds;
+        self.seconds.parts.decode += decode;
+        self.seconds.parts.encode += encode;
+        self.seconds.parts.logic += logic;
+    }
+
+    /// Names samples that are left out.
+    pub(crate) fn say_left_out(&self, console: &Console) {
+        if self.left_out_count == 0 {
+            return;
+        }
+        console.say(format_args!("{} left out:", counted(self.left_out_count, "sample")));
+        for Missing { id, path, reason } in self.left_out.iter().take(LISTED) {
+            let name = path.as_deref().unwrap_or(Path::new(id));
+            console.say(format_args!("  {}: {reason}", name.display()));
+        }
+        if self.left_out_count > LISTED {
+            let more = grouped((self.left_out_count - LISTED) as u64);
+            console.say(format_args!("  and {more} more; `--json` with `-o FILE` lists all"));
+        }
+    }
+
+    /// The closing words.
+    pub(crate) fn say(&self, console: &Console) {
+        let limit = &self.flagged_by;
+        let kept = match self.kept {
+            0 => String::new(),
+            kept => format!(" ({} were encoded before)", grouped(kept as u64)),
+        };
+        let Times { parts: Seconds { decode, encode, logic }, all } = self.seconds;
+        console.say(format_args!(
+            "{} scored, {} flagged{limit}, {} left out; {decode:.1} s to decode, {encode:.1} s to encode{kept}, {logic:.1} s for \
+             the logic, {all:.1} s in all",
+            counted(self.samples, "sample"),
+            grouped(self.flagged as u64),
+            grouped(self.left_out_count as u64),
+        ));
+        if self.interrupted {
+            // Not a word for `-q` to keep back: the result is not what was asked for.
+            let holds = match (&self.out, self.samples) {
+                (None, _) => String::new(),
+                (Some(path), 0) => format!("; `{}` is not written", path.display()),
+                (Some(path), _) => format!("; `{}` holds those", path.display()),
+            };
+            let (samples, of) = (grouped(self.samples as u64), counted(self.of, "sample"));
+            console.complain(format_args!("interrupted: {samples} of {of} scored{holds}"));
+        }
+    }
+}
