@@ -4,20 +4,22 @@
 //! A sample has the bits that [`super::encode`] gives it: the same batches, the same bank, and a sample's numbers do not
 //! depend on its company. What an earlier run left in the cache of encoded samples is read from there.
 
+mod look;
 mod sources;
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
 
 use burn::tensor::{Tensor, TensorData};
 
+use self::look::Looked;
 pub use self::sources::Sources;
 use super::bank::{LeafBank, TOGETHER};
-use super::encoded::{CHUNK_BYTES, Check, EncodedParams, EncoderFingerprint, Kept, RowKey};
+use super::encoded::{CHUNK_BYTES, Check, EncodedParams, EncoderFingerprint, Kept};
 use super::encoder::{Batch, EncoderConfig};
 use super::input;
 use crate::data::features::FeatureRows;
@@ -26,10 +28,9 @@ use crate::data::media::LeftOut;
 use crate::error::{Error, Result};
 use crate::media::frames::FrameShape;
 use crate::media::image::ImageReader;
-use crate::media::prepared::{digest, is_fatal};
 use crate::media::reader::MediaReader;
 use crate::media::video::VideoReader;
-use crate::parallel::{in_parallel, pool};
+use crate::parallel::pool;
 
 /// Samples on their way through an encoder.
 #[derive(Debug)]
@@ -66,30 +67,6 @@ pub struct Part {
     pub decoding: f64,
     /// Seconds in the network.
     pub encoding: f64,
-}
-
-/// A batch that was read.
-#[derive(Default)]
-struct Looked<'k> {
-    samples: Vec<usize>,
-    /// z and logits of those samples that are in the cache.
-    kept: Vec<Option<(&'k [f32], &'k [f32])>>,
-    /// Frames or features of the other samples.
-    frames: Vec<Vec<u8>>,
-    given: Vec<f32>,
-    left_out: Vec<LeftOut>,
-    seconds: f64,
-    /// Whether samples of the batch were not looked at any more.
-    cut: bool,
-}
-
-/// One sample that was read.
-enum Found<'k> {
-    Kept((&'k [f32], &'k [f32])),
-    Frames(Vec<u8>),
-    Nothing(Option<PathBuf>, String),
-    /// Asked to stop.
-    Passed,
 }
 
 impl<'a> Stream<'a> {
@@ -183,101 +160,6 @@ impl<'a> Stream<'a> {
             failed.store(true, Ordering::Relaxed);
             encoded
         })
-    }
-
-    /// Reads a batch: from the cache of encoded samples, or what the network needs.
-    fn look(&self, batch: usize, halted: &(dyn Fn() -> bool + Sync)) -> Result<Looked<'_>> {
-        let began = Instant::now();
-        let samples = batch * TOGETHER..((batch + 1) * TOGETHER).min(self.sources.len());
-        let mut looked = Looked::default();
-        let found = match &self.content {
-            Content::Media { reader, shape } => in_parallel(self.threads, samples.len(), |number| {
-                self.medium(reader, *shape, samples.start + number, halted)
-            })?,
-            Content::Given(features) if !halted() => {
-                let mut features = features.lock().unwrap_or_else(PoisonError::into_inner);
-                self.features(&mut features, samples.clone(), &mut looked.given)?
-            }
-            Content::Given(_) => vec![Found::Passed],
-        };
-        for (sample, found) in samples.zip(found) {
-            match found {
-                Found::Passed => {
-                    looked.cut = true;
-                    break;
-                }
-                Found::Nothing(path, reason) => looked.left_out.push(LeftOut { row: sample, path, reason }),
-                Found::Kept(numbers) => {
-                    looked.samples.push(sample);
-                    looked.kept.push(Some(numbers));
-                }
-                Found::Frames(frames) => {
-                    looked.samples.push(sample);
-                    looked.kept.push(None);
-                    looked.frames.push(frames);
-                }
-            }
-        }
-        looked.seconds = began.elapsed().as_secs_f64();
-        Ok(looked)
-    }
-
-    fn medium(
-        &self,
-        reader: &MediaReader,
-        shape: FrameShape,
-        sample: usize,
-        halted: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Found<'_>> {
-        if halted() {
-            return Ok(Found::Passed);
-        }
-        let Some(path) = self.sources.path(sample) else {
-            return Ok(Found::Nothing(None, "it has no medium".to_owned()));
-        };
-        if !self.kept.is_empty()
-            && let Ok(content) = digest(&path)
-            && let Some(numbers) = self.kept.find(&RowKey { id: self.sources.id(sample), content })
-        {
-            return Ok(Found::Kept(numbers));
-        }
-        let mut frames = vec![0; shape.bytes()];
-        match reader.read(&path, shape, &mut frames) {
-            Ok(()) => Ok(Found::Frames(frames)),
-            // Ctrl-C reaches the program that decodes videos, too: that says nothing about the video.
-            Err(_) if halted() => Ok(Found::Passed),
-            Err(error) if is_fatal(&error) => Err(error),
-            Err(error) => Ok(Found::Nothing(Some(path), error.reason())),
-        }
-    }
-
-    /// Given features of some samples; those that the network is to see go to `given`.
-    fn features(
-        &self,
-        features: &mut FeatureRows,
-        samples: std::ops::Range<usize>,
-        given: &mut Vec<f32>,
-    ) -> Result<Vec<Found<'_>>> {
-        let Sources::Rows { rows, .. } = self.sources else { return Ok(Vec::new()) };
-        let numbers = features.read(&rows[samples.clone()])?;
-        let found = samples.zip(numbers.chunks_exact(features.width())).map(|(sample, numbers)| {
-            if let Some(wrong) = numbers.iter().find(|number| !number.is_finite()) {
-                return Found::Nothing(None, format!("expected finite features, got `{wrong}`"));
-            }
-            let mut hasher = blake3::Hasher::new();
-            if !self.kept.is_empty() {
-                numbers.iter().for_each(|number| _ = hasher.update(&number.to_le_bytes()));
-            }
-            let key = RowKey { id: self.sources.id(sample), content: *hasher.finalize().as_bytes() };
-            self.kept.find(&key).map_or_else(
-                || {
-                    given.extend_from_slice(numbers);
-                    Found::Frames(Vec::new())
-                },
-                Found::Kept,
-            )
-        });
-        Ok(found.collect())
     }
 
     /// Runs a batch through the network, but for what was in the cache.
