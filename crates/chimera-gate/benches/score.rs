@@ -1,0 +1,157 @@
+//! Scoring on the CPU: many samples against what a plain matrix product reaches, and one sample against what a plain read of
+//! as many bytes takes, both measured in the same run; and the same gates in PyTorch, one after the other.
+//!
+//!     cargo bench -p chimera-gate --bench score -- --python .venv/bin/python
+
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
+
+mod common;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use chimera_gate::cone::LeafFeature;
+use chimera_gate::evaluate::{Evaluator, PlacedGate, Source};
+use chimera_gate::gate::{Gate, Shape};
+use chimera_gate::product::widest;
+
+use self::common::{argument, sgemm_peak, spread, torch};
+
+const FEATURES: usize = 256;
+const RULES: usize = 100;
+const SAMPLES: usize = 100_000;
+/// Samples of one call, as the scoring engine has it.
+const BATCH: usize = 1024;
+/// PyTorch gets a part of the samples: its time goes with their number.
+const TORCH_SAMPLES: usize = 20 * BATCH;
+/// The batched path of the prototype, in samples x rules a second, at its best.
+const PROTOTYPE: f64 = 74e3;
+const TIMES: usize = 5;
+
+fn main() {
+    let python = argument("--python");
+    let threads = std::thread::available_parallelism().expect("a number").get();
+    let mut random = fastrand::Rng::with_seed(1);
+    let evaluator = Evaluator::new(FEATURES, &rules(&mut random)).expect("gates that fit");
+    let z: Vec<f32> = (0..SAMPLES * FEATURES).map(|_| random.f32()).collect();
+    // `--only many` or `--only one`, for a look at it alone.
+    let only = argument("--only");
+    println!("{RULES} rules `A => (B & C)` of {} gates, {FEATURES} features", evaluator.len());
+    if only.as_deref() != Some("one") {
+        many(&evaluator, &z, threads, python.as_deref());
+    }
+    if only.as_deref() != Some("many") {
+        one(&evaluator, &z);
+    }
+}
+
+/// Gates as the product has them: leaves are z, centred and scaled.
+fn rules(random: &mut fastrand::Rng) -> Vec<PlacedGate> {
+    let shape = Shape { arity: 2, features: FEATURES, hidden: FEATURES };
+    let (shift, scale) = (vec![0.5; FEATURES].into(), vec![3.5; FEATURES].into());
+    let leaf = || (Source::Leaf(LeafFeature::Affine { shift: Arc::clone(&shift), scale: Arc::clone(&scale) }), false);
+    let mut gate = |operands| PlacedGate { gate: Arc::new(Gate::initial(shape, random)), operands };
+    (0..RULES)
+        .flat_map(|rule| [gate(vec![leaf(), leaf()]), gate(vec![leaf(), (Source::Node(2 * rule), false)])])
+        .collect()
+}
+
+fn many(evaluator: &Evaluator, z: &[f32], threads: usize, python: Option<&str>) {
+    let features = (z, FEATURES);
+    let (mut peak, mut ours, mut slowest, mut theirs) = (0.0_f64, f64::INFINITY, 0.0_f64, f64::INFINITY);
+    for _ in 0..TIMES {
+        peak = peak.max(sgemm_peak(threads));
+        let started = Instant::now();
+        spread(threads, SAMPLES.div_ceil(BATCH), |number| {
+            let rows = number * BATCH..((number + 1) * BATCH).min(SAMPLES);
+            let mut out = vec![0.0; rows.len() * evaluator.len()];
+            evaluator.run(&features, rows, &mut out);
+            std::hint::black_box(out);
+        });
+        let seconds = started.elapsed().as_secs_f64() / SAMPLES as f64;
+        (ours, slowest) = (ours.min(seconds), slowest.max(seconds));
+        if let Some(python) = python {
+            let seconds = torch(python, "rules", [RULES, FEATURES, BATCH, TORCH_SAMPLES, 1, threads]);
+            theirs = theirs.min(seconds / TORCH_SAMPLES as f64);
+        }
+    }
+    let operations = evaluator.operations() as f64;
+    let rate = |seconds: f64| RULES as f64 / seconds;
+    let limit = rate(operations / peak);
+    println!("{SAMPLES} samples, {BATCH} a call, {threads} threads; the best of {TIMES}:");
+    println!("  samples x rules/s        {:7.0} k  ({:.0} k at the slowest)", rate(ours) / 1e3, rate(slowest) / 1e3);
+    println!(
+        "  share of a plain product {:7.1} %  of {:.0} GFLOP/s; target 60",
+        100.0 * rate(ours) / limit,
+        peak / 1e9
+    );
+    if python.is_some() {
+        println!("  times PyTorch            {:8.2}  of {:.0} k; target 1.3", theirs / ours, rate(theirs) / 1e3);
+    }
+    println!(
+        "  times the prototype      {:8.2}  of {:.0} k; target 10; all of a plain product would be {:.0} k, {:.2} times",
+        rate(ours) / PROTOTYPE,
+        PROTOTYPE / 1e3,
+        limit / 1e3,
+        limit / PROTOTYPE
+    );
+}
+
+fn one(evaluator: &Evaluator, z: &[f32]) {
+    let features = (z, FEATURES);
+    // Two operations are one weight of four bytes.
+    let bytes = 2 * evaluator.operations();
+    let buffer: Vec<f32> = (0..bytes / size_of::<f32>()).map(|number| number as f32).collect();
+    let mut out = vec![0.0; evaluator.len()];
+    let (mut read, mut calls) = (f64::INFINITY, Vec::new());
+    // In turns, so that both see the machine as busy or idle as it is. The first call of a turn finds the other's data in
+    // the cache, and is not counted.
+    for turn in 0..10 {
+        for _ in 0..11 {
+            let started = Instant::now();
+            std::hint::black_box(sum(&buffer));
+            read = read.min(started.elapsed().as_secs_f64());
+        }
+        for call in 0..51 {
+            let row = turn * 51 + call;
+            let started = Instant::now();
+            evaluator.run(&features, row..row + 1, &mut out);
+            std::hint::black_box(&mut out);
+            if call > 0 {
+                calls.push(started.elapsed().as_secs_f64());
+            }
+        }
+    }
+    calls.sort_by(f64::total_cmp);
+    let part = |percent: usize| calls[(calls.len() - 1) * percent / 100];
+    let share = |seconds: f64| 100.0 * read / seconds;
+    println!("one sample, one core, {:.0} MB of weights; {} calls:", bytes as f64 / 1e6, calls.len());
+    println!("  milliseconds             {:8.2}  at the median ({:.2} at the fastest)", 1e3 * part(50), 1e3 * part(0));
+    println!(
+        "  share of a plain read    {:7.1} %  of {:.1} GB/s; target 70 ({:.1} at the fastest)",
+        share(part(50)),
+        bytes as f64 / read / 1e9,
+        share(part(0))
+    );
+    println!(
+        "  p99 / p50                {:8.2}  target 1.5 (p90 / p50 {:.2})",
+        part(99) / part(50),
+        part(90) / part(50)
+    );
+}
+
+/// The sum of all numbers, in many sums beside each other: nothing waits but for memory.
+fn sum(numbers: &[f32]) -> f32 {
+    widest(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0_f32; 128];
+            for numbers in numbers.as_chunks::<128>().0 {
+                for (sum, number) in sums.iter_mut().zip(numbers) {
+                    *sum += number;
+                }
+            }
+            sums.iter().sum()
+        },
+    )
+}
