@@ -33,7 +33,9 @@ fn main() {
     let threads = std::thread::available_parallelism().expect("a number").get();
     let mut random = fastrand::Rng::with_seed(1);
     let evaluator = Evaluator::new(FEATURES, &rules(&mut random)).expect("gates that fit");
-    let z: Vec<f32> = (0..SAMPLES * FEATURES).map(|_| random.f32()).collect();
+    // `--samples N`, for a short look: a busy machine may be quiet for a minute, not for ten.
+    let samples = argument("--samples").map_or(SAMPLES, |samples| samples.parse().expect("a number")).max(BATCH);
+    let z: Vec<f32> = (0..samples * FEATURES).map(|_| random.f32()).collect();
     // `--only many` or `--only one`, for a look at it alone.
     let only = argument("--only");
     println!("{RULES} rules `A => (B & C)` of {} gates, {FEATURES} features", evaluator.len());
@@ -57,7 +59,7 @@ fn rules(random: &mut fastrand::Rng) -> Vec<PlacedGate> {
 }
 
 fn many(evaluator: &Evaluator, z: &[f32], threads: usize, python: Option<&str>) {
-    let features = (z, FEATURES);
+    let (features, samples) = ((z, FEATURES), z.len() / FEATURES);
     let (mut peak, mut ours, mut slowest, mut theirs) = (0.0_f64, f64::INFINITY, 0.0_f64, f64::INFINITY);
     // Seconds of a sample in the fastest call: what it would be where nobody else computes, as it is for the plain product,
     // which is the best of many short ones.
@@ -65,8 +67,8 @@ fn many(evaluator: &Evaluator, z: &[f32], threads: usize, python: Option<&str>) 
     for _ in 0..TIMES {
         peak = peak.max(sgemm_peak(threads));
         let started = Instant::now();
-        spread(threads, SAMPLES.div_ceil(BATCH), |number| {
-            let rows = number * BATCH..((number + 1) * BATCH).min(SAMPLES);
+        spread(threads, samples.div_ceil(BATCH), |number| {
+            let rows = number * BATCH..((number + 1) * BATCH).min(samples);
             let count = rows.len() * threads;
             let started = Instant::now();
             let mut out = vec![0.0; rows.len() * evaluator.len()];
@@ -75,18 +77,18 @@ fn many(evaluator: &Evaluator, z: &[f32], threads: usize, python: Option<&str>) 
             let mut fastest = fastest.lock().expect("a lock");
             *fastest = fastest.min(started.elapsed().as_secs_f64() / count as f64);
         });
-        let seconds = started.elapsed().as_secs_f64() / SAMPLES as f64;
+        let seconds = started.elapsed().as_secs_f64() / samples as f64;
         (ours, slowest) = (ours.min(seconds), slowest.max(seconds));
         if let Some(python) = python {
-            let seconds = torch(python, "rules", [RULES, FEATURES, BATCH, TORCH_SAMPLES, 1, threads]);
-            theirs = theirs.min(seconds / TORCH_SAMPLES as f64);
+            let seconds = torch(python, "rules", [RULES, FEATURES, BATCH, samples.min(TORCH_SAMPLES), 1, threads]);
+            theirs = theirs.min(seconds / samples.min(TORCH_SAMPLES) as f64);
         }
     }
     let rate = |seconds: f64| RULES as f64 / seconds;
     let fastest = rate(fastest.into_inner().expect("a lock"));
     let limit = rate(evaluator.operations() as f64 / peak);
     let (ours, slowest, theirs) = (rate(ours), rate(slowest), rate(theirs));
-    println!("{SAMPLES} samples, {BATCH} a call, {threads} threads; the best of {TIMES} (and in the fastest call):");
+    println!("{samples} samples, {BATCH} a call, {threads} threads; the best of {TIMES} (and in the fastest call):");
     println!(
         "  k samples x rules/s      {:6.0} ({:.0}); {:.0} at the slowest",
         ours / 1e3,
