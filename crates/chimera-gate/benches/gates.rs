@@ -5,9 +5,9 @@
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 
-use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+mod common;
+
+use std::sync::Arc;
 use std::time::Instant;
 
 use chimera_gate::cone::{Cone, LeafFeature};
@@ -20,6 +20,8 @@ use chimera_logic::dag::{Dag, Node};
 use chimera_logic::syntax::Op;
 use chimera_logic::vocabulary::Vocabulary;
 
+use self::common::{argument, sgemm_peak, spread, torch};
+
 const GATES: usize = 64;
 const FEATURES: usize = 256;
 const SAMPLES: usize = 5000;
@@ -27,24 +29,22 @@ const CONCEPTS: usize = 16;
 const TIMES: usize = 3;
 
 fn main() {
-    #[allow(clippy::disallowed_methods, reason = "a benchmark is a program of its own")]
-    let arguments: Vec<String> = std::env::args().collect();
-    let python = arguments.iter().position(|argument| argument == "--python").and_then(|at| arguments.get(at + 1));
+    let python = argument("--python");
     let threads = std::thread::available_parallelism().expect("a number").get();
     let peak = sgemm_peak(threads);
     println!("{threads} threads, {:.0} GFLOP/s in a plain product of 512x512 matrices a thread", peak / 1e9);
     // `--batch N`: only the training of that batch, for a look at it alone.
-    let only = arguments.iter().position(|argument| argument == "--batch").and_then(|at| arguments.get(at + 1));
-    for batch in [64, 256].into_iter().filter(|batch| only.is_none_or(|only| *only == batch.to_string())) {
-        train(batch, threads, peak, python);
+    let only = argument("--batch");
+    for batch in [64, 256].into_iter().filter(|batch| only.as_ref().is_none_or(|only| *only == batch.to_string())) {
+        train(batch, threads, peak, python.as_deref());
     }
     if only.is_some() {
         return;
     }
-    score(1000, 10_000, threads, peak, python);
+    score(1000, 10_000, threads, peak, python.as_deref());
 }
 
-fn train(batch: usize, threads: usize, peak: f64, python: Option<&String>) {
+fn train(batch: usize, threads: usize, peak: f64, python: Option<&str>) {
     let mut random = fastrand::Rng::with_seed(1);
     let z: Vec<f32> = (0..SAMPLES * FEATURES).map(|_| random.f32()).collect();
     let labels = TruthTable::complete(BitTable::from_fn(SAMPLES, CONCEPTS, |_, _| random.bool()));
@@ -121,7 +121,7 @@ fn train(batch: usize, threads: usize, peak: f64, python: Option<&String>) {
     }
 }
 
-fn score(gates: usize, samples: usize, threads: usize, peak: f64, python: Option<&String>) {
+fn score(gates: usize, samples: usize, threads: usize, peak: f64, python: Option<&str>) {
     let mut random = fastrand::Rng::with_seed(1);
     let z: Vec<f32> = (0..samples * FEATURES).map(|_| random.f32()).collect();
     let shape = Shape { arity: 2, features: FEATURES, hidden: FEATURES };
@@ -156,89 +156,4 @@ fn score(gates: usize, samples: usize, threads: usize, peak: f64, python: Option
         Some(_) => println!("; {:.2} times PyTorch one after the other ({:.0} k)", theirs / ours, pairs / theirs / 1e3),
         None => println!(),
     }
-}
-
-/// Does pieces of work on threads.
-fn spread(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let piece = next.fetch_add(1, Ordering::Relaxed);
-                    if piece >= count {
-                        break;
-                    }
-                    work(piece);
-                }
-            });
-        }
-    });
-}
-
-/// Operations a second of `threads` products of 512x512 matrices side by side, the best of many.
-fn sgemm_peak(threads: usize) -> f64 {
-    const SIZE: usize = 512;
-    const PRODUCTS: usize = 8;
-    let (barrier, slowest) = (Barrier::new(threads), Mutex::new(0.0_f64));
-    let mut best = f64::INFINITY;
-    for _ in 0..20 {
-        *slowest.lock().expect("a lock") = 0.0;
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    let (one, other) = (vec![0.5_f32; SIZE * SIZE], vec![0.5_f32; SIZE * SIZE]);
-                    let mut product = vec![0.0_f32; SIZE * SIZE];
-                    barrier.wait();
-                    let started = Instant::now();
-                    for _ in 0..PRODUCTS {
-                        plain_product(SIZE, &one, &other, &mut product);
-                    }
-                    std::hint::black_box(product);
-                    let seconds = started.elapsed().as_secs_f64();
-                    let mut slowest = slowest.lock().expect("a lock");
-                    *slowest = slowest.max(seconds);
-                });
-            }
-        });
-        best = best.min(*slowest.lock().expect("a lock"));
-    }
-    (threads * PRODUCTS * 2 * SIZE * SIZE * SIZE) as f64 / best
-}
-
-fn plain_product(size: usize, one: &[f32], other: &[f32], product: &mut [f32]) {
-    let step = size as isize;
-    #[allow(unsafe_code, reason = "the crate takes pointers; all three matrices have size * size floats")]
-    unsafe {
-        gemm::gemm(
-            size,
-            size,
-            size,
-            product.as_mut_ptr(),
-            step,
-            1,
-            false,
-            one.as_ptr(),
-            step,
-            1,
-            other.as_ptr(),
-            step,
-            1,
-            0.0,
-            1.0,
-            false,
-            false,
-            false,
-            gemm::Parallelism::None,
-        );
-    }
-}
-
-/// Seconds of the same work in PyTorch.
-fn torch(python: &str, what: &str, numbers: [usize; 6]) -> f64 {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/gates_torch.py");
-    let output = Command::new(python).args([script, what]).args(numbers.map(|number| number.to_string())).output();
-    let output = output.expect("the Python runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).trim().parse().expect("seconds")
 }

@@ -1,8 +1,9 @@
-"""The gates of benches/gates.rs in PyTorch, timed.
+"""The gates of benches/gates.rs and benches/score.rs in PyTorch, timed.
 
-gates_torch.py single|stacked|score GATES FEATURES BATCH SAMPLES EPOCHS THREADS
+gates_torch.py single|stacked|score|rules GATES FEATURES BATCH SAMPLES EPOCHS THREADS
 
 Prints the seconds of training (or scoring) all gates; every gate is an implication of two concepts over one z a sample.
+With `rules`, GATES counts rules `A => (B & C)`, of two gates each.
 """
 
 import sys
@@ -76,6 +77,25 @@ def score(z, gates, features, batch):
                 torch.sigmoid(network(inputs))
 
 
+def rules(z, count, features, batch):
+    def body():
+        return nn.Sequential(
+            nn.Linear(2 * (features + 1), features), nn.ReLU(), nn.Linear(features, features), nn.ReLU(),
+        )
+
+    networks = [(body(), nn.Linear(features, 1), body(), nn.Linear(features, 1)) for _ in range(count)]
+    shift, scale = z.mean(0), 1 / z.std(0)
+    with torch.inference_mode():
+        for rows in z.split(batch):
+            leaf = (rows - shift) * scale
+            zero = torch.zeros(len(rows), 1)
+            inputs = torch.cat([leaf, zero, leaf, zero], 1)
+            for both, both_head, root, root_head in networks:
+                node = both(inputs)
+                torch.sigmoid(both_head(node))
+                torch.sigmoid(root_head(root(torch.cat([leaf, zero, node, zero], 1))))
+
+
 def main():
     what, *numbers = sys.argv[1:]
     gates, features, batch, samples, epochs, threads = map(int, numbers)
@@ -87,6 +107,7 @@ def main():
         "single": lambda count: single(z, labels, count, features, batch, epochs),
         "stacked": lambda count: stacked(z, labels, count, features, batch, epochs),
         "score": lambda count: score(z, count, features, batch),
+        "rules": lambda count: rules(z, count, features, batch),
     }[what]
     task(min(gates, 2))
     started = time.perf_counter()

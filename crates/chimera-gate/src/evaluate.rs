@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::cone::{Features, LeafFeature};
 use crate::gate::{Gate, Layer};
 use crate::pack::Packing;
-use crate::product::{LANES, Panels, dot, padded};
+use crate::product::{LANES, Lines, Panels, apply, dot, padded, widest};
 
 /// Samples that go through all gates at a time: few enough for the cache, enough to make use of weights that were read.
 const BLOCK: usize = 132;
@@ -40,14 +40,20 @@ pub struct Evaluator {
     /// What is taken from z before anything else; it is the same for all leaves.
     center: Option<Arc<[f32]>>,
     folded: Vec<Folded>,
+    /// The numbers of all gates in the order in which they are read: one sample is as fast as they come from memory, and they
+    /// come fastest in one stream. Of each gate: bias and panels of the first layer, then of the second, then the head.
+    weights: Lines,
     /// Places for features of nodes that others read.
     slots: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Folded {
-    gate: Arc<Gate>,
-    first: Layer,
+    /// Where its numbers begin.
+    start: usize,
+    hidden: usize,
+    /// What is added to the logit.
+    offset: f32,
     /// What goes into the first layer: z or slots, one after the other.
     inputs: Vec<Input>,
     /// Where its feature goes; `None` where nobody reads it.
@@ -77,6 +83,7 @@ impl Evaluator {
         let mut free: Vec<usize> = Vec::new();
         let (mut slots, mut slot_of) = (0, vec![None; gates.len()]);
         let mut folded = Vec::with_capacity(gates.len());
+        let mut weights = Lines::default();
         for (number, placed) in gates.iter().enumerate() {
             let slot = last_reader[number].map(|_| {
                 free.pop().unwrap_or_else(|| {
@@ -96,10 +103,15 @@ impl Evaluator {
                     *input = Input::Node(place);
                 }
             }
-            folded.push(Folded { gate: placed.gate.clone(), first, inputs, slot });
+            let Gate { second, head, offset, .. } = placed.gate.as_ref();
+            let hidden = first.weights.outputs();
+            folded.push(Folded { start: weights.len(), hidden, offset: *offset, inputs, slot });
+            for numbers in [&first.bias, first.weights.values(), &second.bias, second.weights.values(), head] {
+                weights.extend(numbers);
+            }
             free.extend(done);
         }
-        Some(Self { features, center, folded, slots })
+        Some(Self { features, center, folded, weights, slots })
     }
 
     /// Number of gates.
@@ -117,8 +129,8 @@ impl Evaluator {
     /// Multiplications and additions for one sample.
     #[must_use]
     pub fn operations(&self) -> usize {
-        let layer = |layer: &Layer| 2 * layer.weights.inputs() * layer.weights.outputs();
-        self.folded.iter().map(|gate| layer(&gate.first) + layer(&gate.gate.second) + 2 * self.features).sum()
+        let weights = |gate: &Folded| (gate.inputs.len() + 1) * self.features * gate.hidden + self.features;
+        self.folded.iter().map(|gate| 2 * weights(gate)).sum()
     }
 
     /// The logits of all gates for some samples.
@@ -131,10 +143,15 @@ impl Evaluator {
     pub fn run(&self, features: &impl Features, rows: Range<usize>, out: &mut [f32]) {
         let Range { start, end } = rows;
         assert_eq!(out.len(), (end - start) * self.len(), "a number for each sample and gate");
-        let stride = padded(self.features) + LANES;
-        let mut z = vec![0.0; BLOCK * stride];
-        let mut slots = vec![vec![0.0; BLOCK * stride]; self.slots];
-        let (mut joined, mut hidden, mut feature) = (Vec::new(), Vec::new(), vec![0.0; BLOCK * stride]);
+        // No more room than there are samples: for one of them, making it ready would else be most of the work.
+        let room = (end - start).min(BLOCK);
+        let outputs = padded(self.features);
+        let stride = outputs + LANES;
+        let widest_hidden = self.folded.iter().map(|gate| padded(gate.hidden)).max().unwrap_or(0);
+        let mut z = vec![0.0; room * stride];
+        let mut slots = vec![vec![0.0; room * stride]; self.slots];
+        let mut hidden = vec![0.0; room * (widest_hidden + LANES)];
+        let (mut joined, mut feature) = (Vec::new(), vec![0.0; room * stride]);
         for (block, out) in out.chunks_mut((BLOCK * self.len()).max(1)).enumerate() {
             let first = start + block * BLOCK;
             let count = (end - first).min(BLOCK);
@@ -146,23 +163,28 @@ impl Evaluator {
                     z.iter_mut().zip(center.iter()).for_each(|(z, center)| *z -= center);
                 }
             }
-            for (number, folded) in self.folded.iter().enumerate() {
-                let input = match folded.inputs[..] {
+            for (number, gate) in self.folded.iter().enumerate() {
+                let width = gate.inputs.len() * self.features;
+                let input = match gate.inputs[..] {
                     [Input::Z] => (z.as_slice(), stride),
                     [Input::Node(slot)] => (slots[slot].as_slice(), stride),
-                    _ => (self.join(folded, &z, &slots, count, stride, &mut joined), folded.first.weights.inputs()),
+                    _ => (self.join(gate, &z, &slots, count, stride, &mut joined), width),
                 };
-                let hidden_stride = folded.first.bias.len() + LANES;
-                if hidden.len() < BLOCK * hidden_stride {
-                    hidden.resize(BLOCK * hidden_stride, 0.0);
-                }
-                folded.first.weights.apply(input, count, &folded.first.bias, (&mut hidden, hidden_stride));
-                let (second, gate) = (&folded.gate.second, &folded.gate);
-                let result = folded.slot.map_or(&mut feature, |slot| &mut slots[slot]);
-                second.weights.apply((&hidden, hidden_stride), count, &second.bias, (result, stride));
-                for (row, feature) in result.chunks_exact(stride).take(count).enumerate() {
-                    out[row * self.len() + number] = gate.offset + dot(&feature[..gate.head.len()], &gate.head);
-                }
+                let wide = padded(gate.hidden);
+                let (bias, weights) = self.weights[gate.start..].split_at(wide);
+                apply((width, wide), weights, input, count, bias, (&mut hidden, wide + LANES));
+                let (bias, weights) = weights[width * wide..].split_at(outputs);
+                let result = gate.slot.map_or(&mut feature, |slot| &mut slots[slot]);
+                apply((gate.hidden, outputs), weights, (&hidden, wide + LANES), count, bias, (result, stride));
+                let head = &weights[gate.hidden * outputs..][..outputs];
+                widest(
+                    #[inline(always)]
+                    || {
+                        for (row, feature) in result.chunks_exact(stride).take(count).enumerate() {
+                            out[row * self.len() + number] = gate.offset + dot(&feature[..outputs], head);
+                        }
+                    },
+                );
             }
         }
     }
@@ -177,8 +199,8 @@ impl Evaluator {
         stride: usize,
         joined: &'a mut Vec<f32>,
     ) -> &'a [f32] {
-        let width = folded.first.weights.inputs();
-        joined.resize(joined.len().max(BLOCK * width), 0.0);
+        let width = folded.inputs.len() * self.features;
+        joined.resize(joined.len().max(count * width), 0.0);
         for (row, to) in joined.chunks_exact_mut(width).take(count).enumerate() {
             for (input, to) in folded.inputs.iter().zip(to.chunks_exact_mut(self.features)) {
                 let from = match *input {

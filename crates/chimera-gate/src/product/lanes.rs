@@ -123,3 +123,51 @@ impl Lanes for [f32; LANES] {
         self.map(|value| if value < 0.0 { 0.0 } else { value })
     }
 }
+
+/// Asks for a line of the cache, and does not wait for it.
+#[inline(always)]
+pub(super) fn bring(line: *const f32) {
+    // SAFETY: it is a hint, and all machines of this kind have it.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(line.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}
+
+/// The first `width` floats at a place, the rest zero.
+#[inline(always)]
+pub(super) unsafe fn load_row<L: Lanes, const B: usize>(sums: &mut [L; B], from: *const f32, width: usize) {
+    unsafe {
+        if width == B * LANES {
+            for (bundle, sum) in sums.iter_mut().enumerate() {
+                *sum = L::load(from.add(bundle * LANES));
+            }
+            return;
+        }
+        let mut padded = [[0.0_f32; LANES]; B];
+        std::ptr::copy_nonoverlapping(from, padded.as_mut_ptr().cast(), width);
+        for (bundle, sum) in sums.iter_mut().enumerate() {
+            *sum = L::load(padded[bundle].as_ptr());
+        }
+    }
+}
+
+/// Writes the first `width` floats to a place.
+#[inline(always)]
+pub(super) unsafe fn store_row<L: Lanes, const B: usize>(sums: &[L; B], to: *mut f32, width: usize) {
+    unsafe {
+        if width == B * LANES {
+            for (bundle, sum) in sums.iter().enumerate() {
+                sum.store(to.add(bundle * LANES));
+            }
+            return;
+        }
+        let mut padded = [[0.0_f32; LANES]; B];
+        for (bundle, sum) in sums.iter().enumerate() {
+            sum.store(padded[bundle].as_mut_ptr());
+        }
+        std::ptr::copy_nonoverlapping(padded.as_ptr().cast(), to, width);
+    }
+}

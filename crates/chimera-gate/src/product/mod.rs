@@ -3,18 +3,21 @@
 //! [`multiply`] is the loop. Weights lie in [`Panels`], the order in which the loop reads them.
 
 mod lanes;
+mod lines;
 mod panels;
 mod tile;
 mod widest;
 
 pub use self::lanes::LANES;
-pub(crate) use self::panels::padded;
+pub(crate) use self::lines::Lines;
 pub use self::panels::{PANEL, Panels};
+pub(crate) use self::panels::{apply, padded};
 pub use self::tile::{Finish, Walk, multiply};
 pub use self::widest::widest;
 
 /// The sum of the products of two rows, in sixteen sums beside each other: the same bits on every machine.
 #[must_use]
+#[inline(always)]
 pub fn dot(left: &[f32], right: &[f32]) -> f32 {
     let mut sums = [0.0_f32; LANES];
     let ((left, left_rest), (right, right_rest)) = (left.as_chunks::<LANES>(), right.as_chunks::<LANES>());

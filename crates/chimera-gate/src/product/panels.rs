@@ -1,10 +1,14 @@
 //! Weights in the order in which the product loop reads them.
 
 use super::lanes::LANES;
-use super::tile::{Finish, Walk, multiply};
+use super::lines::Lines;
+use super::tile::{Finish, Walk, multiply, multiply_ahead};
 
 /// Outputs of a panel: two bundles of lanes.
 pub const PANEL: usize = 2 * LANES;
+
+/// Steps between requests for what will be read next.
+const SEGMENT: usize = 16;
 
 /// A matrix of weights, `inputs` x `outputs`, cut into panels of [`PANEL`] neighbouring outputs. A panel holds its outputs of
 /// the first input, then those of the second, and so on: one stream for the loop. Outputs are padded with zeros.
@@ -12,14 +16,14 @@ pub const PANEL: usize = 2 * LANES;
 pub struct Panels {
     inputs: usize,
     outputs: usize,
-    values: Vec<f32>,
+    values: Lines,
 }
 
 impl Panels {
     /// All zero.
     #[must_use]
     pub fn zeros(inputs: usize, outputs: usize) -> Self {
-        Self { inputs, outputs, values: vec![0.0; inputs * padded(outputs)] }
+        Self { inputs, outputs, values: Lines::zeros(inputs * padded(outputs)) }
     }
 
     /// From a function of output and input.
@@ -102,11 +106,7 @@ impl Panels {
         bias: &[f32],
         (out, out_stride): (&mut [f32], usize),
     ) {
-        let walk = Walk { segments: 1, steps: self.inputs, a: [x_stride, 0, 1], b: [0, PANEL], c: out_stride };
-        for (number, panel) in self.values.chunks_exact(self.panel_len()).enumerate() {
-            let column = number * PANEL;
-            multiply(&walk, rows, PANEL, x, panel, &mut out[column..], Finish::Bias(&bias[column..], true));
-        }
+        apply((self.inputs, padded(self.outputs)), &self.values, (x, x_stride), rows, bias, (out, out_stride));
     }
 
     /// The gradient of one panel: `x` transposed times `gradient`, into `out` in the order of the panel.
@@ -134,6 +134,34 @@ impl Panels {
     }
 }
 
+/// [`Panels::apply`] with panels that lie among other numbers: `weights` begins with them, and goes on with what will be read
+/// after them, which is brought near meanwhile.
+pub(crate) fn apply(
+    (inputs, outputs): (usize, usize),
+    weights: &[f32],
+    (x, x_stride): (&[f32], usize),
+    rows: usize,
+    bias: &[f32],
+    (out, out_stride): (&mut [f32], usize),
+) {
+    // Short segments, so that what is brought near comes evenly. They change no sum.
+    let steps = if inputs.is_multiple_of(SEGMENT) { SEGMENT } else { inputs };
+    let length = inputs * PANEL;
+    let walk = Walk {
+        segments: inputs / steps.max(1),
+        steps,
+        a: [x_stride, steps, 1],
+        b: [steps * PANEL, PANEL],
+        c: out_stride,
+    };
+    for column in (0..outputs).step_by(PANEL) {
+        let (panel, rest) = weights[column * inputs..].split_at(length);
+        let ahead = if steps == SEGMENT { &rest[..length.min(rest.len())] } else { &[] };
+        let finish = Finish::Bias(&bias[column..], true);
+        multiply_ahead(&walk, rows, PANEL, x, (panel, ahead), &mut out[column..], finish);
+    }
+}
+
 /// Outputs with their padding.
 #[must_use]
 pub(crate) fn padded(outputs: usize) -> usize {
@@ -147,7 +175,7 @@ mod tests {
     #[test]
     fn products_are_those_of_plain_loops() {
         let mut random = fastrand::Rng::with_seed(1);
-        for (inputs, outputs, rows) in [(1, 1, 1), (7, 33, 5), (40, 64, 64), (514, 100, 13)] {
+        for (inputs, outputs, rows) in [(1, 1, 1), (7, 33, 5), (40, 64, 64), (48, 70, 37), (514, 100, 13)] {
             let mut draw = |count: usize| -> Vec<f32> { (0..count).map(|_| random.f32() - 0.5).collect() };
             let weights = draw(inputs * outputs);
             let panels = Panels::from_rows(inputs, outputs, &weights).unwrap();

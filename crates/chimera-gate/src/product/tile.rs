@@ -11,7 +11,7 @@
 
 #![allow(unsafe_code, reason = "pointers without bounds checks in the hottest loop; `multiply` checks their range")]
 
-use super::lanes::{LANES, Lanes};
+use super::lanes::{LANES, Lanes, bring, load_row, store_row};
 use super::panels::PANEL;
 
 /// Where the operands of a product lie, in floats.
@@ -48,6 +48,20 @@ pub enum Finish<'a> {
 ///
 /// When a walk leaves its slice: a mistake of the caller, never of data.
 pub fn multiply(walk: &Walk, rows: usize, columns: usize, a: &[f32], b: &[f32], c: &mut [f32], finish: Finish<'_>) {
+    multiply_ahead(walk, rows, columns, a, (b, &[]), c, finish);
+}
+
+/// The same, and meanwhile what will be read next is brought near: the right operand of the next product.
+#[inline]
+pub(super) fn multiply_ahead(
+    walk: &Walk,
+    rows: usize,
+    columns: usize,
+    a: &[f32],
+    (b, ahead): (&[f32], &[f32]),
+    c: &mut [f32],
+    finish: Finish<'_>,
+) {
     if rows == 0 || columns == 0 {
         return;
     }
@@ -64,7 +78,7 @@ pub fn multiply(walk: &Walk, rows: usize, columns: usize, a: &[f32], b: &[f32], 
     if let Finish::Bias(bias, _) = finish {
         assert!(padded <= bias.len(), "bias");
     }
-    let block = Block { walk, a: a.as_ptr(), b: b.as_ptr(), c: c.as_mut_ptr(), finish };
+    let block = Block { walk, a: a.as_ptr(), b: b.as_ptr(), c: c.as_mut_ptr(), finish, ahead, piece: LANES };
     // SAFETY: all that a block reads and writes was checked above, and each arm asks for its instructions first.
     unsafe {
         #[cfg(target_arch = "x86_64")]
@@ -87,6 +101,9 @@ struct Block<'a> {
     b: *const f32,
     c: *mut f32,
     finish: Finish<'a>,
+    /// What is brought near, and how much of it at the start of a segment.
+    ahead: &'a [f32],
+    piece: usize,
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -117,6 +134,9 @@ unsafe fn blocks<L: Lanes, const R: usize, const B: usize, const A: usize>(
 ) {
     let parts = rows.div_ceil(R);
     let widest = if 2 * rows <= R { 2 * B } else { B };
+    // Each part brings a share of what is ahead, and each of its segments a share of that, so that it comes evenly.
+    let share = block.ahead.len().div_ceil(parts).next_multiple_of(LANES).max(1);
+    let piece = share.div_ceil(block.walk.segments.max(1)).next_multiple_of(LANES);
     let mut column = 0;
     while column < columns {
         let left = (columns - column).div_ceil(LANES);
@@ -133,6 +153,11 @@ unsafe fn blocks<L: Lanes, const R: usize, const B: usize, const A: usize>(
                     other => other,
                 },
                 walk: block.walk,
+                ahead: match column {
+                    0 => block.ahead.chunks(share).nth(part).unwrap_or_default(),
+                    _ => &[],
+                },
+                piece,
             };
             unsafe {
                 match bundles {
@@ -233,7 +258,9 @@ unsafe fn one<L: Lanes, const R: usize, const B: usize, const A: usize>(block: B
                 }
             }
         }
+        let mut ahead = block.ahead.chunks(block.piece);
         for segment in 0..segments {
+            ahead.next().unwrap_or_default().iter().step_by(LANES).for_each(|line| bring(line));
             let (mut a, mut b) = (block.a.wrapping_add(segment * a_segment), block.b.wrapping_add(segment * b_segment));
             for _ in 0..steps {
                 let mut right = [L::splat(0.0); B];
@@ -264,84 +291,5 @@ unsafe fn one<L: Lanes, const R: usize, const B: usize, const A: usize>(block: B
     }
 }
 
-#[inline(always)]
-unsafe fn load_row<L: Lanes, const B: usize>(sums: &mut [L; B], from: *const f32, width: usize) {
-    unsafe {
-        if width == B * LANES {
-            for (bundle, sum) in sums.iter_mut().enumerate() {
-                *sum = L::load(from.add(bundle * LANES));
-            }
-            return;
-        }
-        let mut padded = [[0.0_f32; LANES]; B];
-        std::ptr::copy_nonoverlapping(from, padded.as_mut_ptr().cast(), width);
-        for (bundle, sum) in sums.iter_mut().enumerate() {
-            *sum = L::load(padded[bundle].as_ptr());
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn store_row<L: Lanes, const B: usize>(sums: &[L; B], to: *mut f32, width: usize) {
-    unsafe {
-        if width == B * LANES {
-            for (bundle, sum) in sums.iter().enumerate() {
-                sum.store(to.add(bundle * LANES));
-            }
-            return;
-        }
-        let mut padded = [[0.0_f32; LANES]; B];
-        for (bundle, sum) in sums.iter().enumerate() {
-            sum.store(padded[bundle].as_mut_ptr());
-        }
-        std::ptr::copy_nonoverlapping(padded.as_ptr().cast(), to, width);
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A product with a bias and a tail of columns, by one of the ways, and its naive sum.
-    fn is_right(way: unsafe fn(Block<'_>, usize, usize), rows: usize, columns: usize) -> bool {
-        let random = &mut fastrand::Rng::with_seed(5);
-        let mut draw = |count: usize| -> Vec<f32> { (0..count).map(|_| random.f32() - 0.5).collect() };
-        let padded = columns.next_multiple_of(LANES);
-        let (segments, steps) = (2, 7);
-        let walk = Walk { segments, steps, a: [3, 50, 1], b: [steps * padded, padded], c: columns };
-        let (a, b, bias) = (draw(rows * 3 + 100), draw(segments * steps * padded), draw(padded));
-        let mut c = vec![f32::NAN; rows * columns];
-        let finish = Finish::Bias(&bias, true);
-        // SAFETY: the sizes above are those of the walk; the caller knows that the machine has the instructions.
-        unsafe { way(Block { walk: &walk, a: a.as_ptr(), b: b.as_ptr(), c: c.as_mut_ptr(), finish }, rows, columns) };
-        let expected = |at: usize| {
-            let (row, column) = (at / columns, at % columns);
-            let terms =
-                (0..segments * steps).map(|step| a[row * 3 + step / 7 * 50 + step % 7] * b[step * padded + column]);
-            (bias[column] + terms.sum::<f32>()).max(0.0)
-        };
-        // Cells that were not written are still no numbers, and so not near.
-        c.iter().enumerate().all(|(at, value)| (value - expected(at)).abs() < 1e-5)
-    }
-
-    #[test]
-    fn all_instruction_sets_give_the_same_numbers() {
-        let mut ways: Vec<unsafe fn(Block<'_>, usize, usize)> = vec![blocks::<[f32; LANES], 4, 1, 0>];
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                ways.push(avx2);
-            }
-            if is_x86_feature_detected!("avx512f") {
-                ways.push(avx512);
-            }
-        }
-        for way in ways {
-            for rows in 1..30 {
-                for columns in [1, 16, 20, 33, 64, 80] {
-                    assert!(is_right(way, rows, columns), "{rows} x {columns}");
-                }
-            }
-        }
-    }
-}
+mod tests;
