@@ -172,10 +172,42 @@ fn methods_find_what_they_can_and_no_more() {
 #[test]
 fn an_oracle_split_is_what_the_oracle_learns_from() {
     let sandbox = sandbox(true);
-    let ran = score(&sandbox, "--method oracle --agg learned-supervised");
+    let ran = score(&sandbox, "--method oracle");
     assert!(ran.err.contains("4 gates taught") && ran.err.contains("those of the split `oracle`"), "{}", ran.err);
     let found = quality(&sandbox, &ran);
     assert!(found["watched"].0 > 0.99 && (0.35..0.65).contains(&found["noise"].0), "{found:?}");
+    // What it has learned from it does not score.
+    let ran = sandbox.run("score model ds --cache cache --split oracle --method oracle");
+    assert!(ran.err.contains("400 samples without any rule that can be told"), "{}", ran.err);
+    assert!(table(&ran).values().all(|row| row["p:watched"].is_empty() && row["anomaly"].is_empty()));
+    let ran = sandbox.run("score model ds --cache cache --method oracle --agg learned-supervised");
+    assert!(ran.code == 2 && ran.err.contains("rows that it has learned from"), "{}", ran.err);
+    let ran = score(&sandbox, "--agg learned-supervised -o s.csv --json");
+    assert!(ran.err.contains("learned-supervised; it has seen violations"), "{}", ran.err);
+    assert!(ran.out.contains("\"fitted_on\": \"oracle\""), "{}", ran.out);
+}
+
+/// The oracle scores a row by what was taught without it, so that its own label changes nothing; another row's does.
+#[test]
+fn a_row_of_its_own_teaches_the_oracle_nothing_about_itself() {
+    let sandbox = sandbox(false);
+    let train = "train other --rules my.rules --out model2 --cache cache2 --projection false --hidden 32 --epochs 60 --rate 0.03 \
+                 --patience 60 --gate-epochs 20 --gate-rate 0.003 --gate-weight-decay 0.001";
+    let before = table(&score(&sandbox, "--method oracle"));
+    let labels = sandbox.read("labels.csv");
+    // A test row with `a`, of which only the fifth label is turned: the rule `noise` is broken now, or holds.
+    let line = labels.lines().find(|line| line.contains(",test,1,1,1,0,")).unwrap();
+    let (kept, e) = line.split_at(line.len() - 1);
+    sandbox.write("other.csv", labels.replace(line, &format!("{kept}{}", if e == "1" { 0 } else { 1 })));
+    assert_eq!(sandbox.run("import features other.csv --features z.npy --out other").code, 0);
+    assert_eq!(sandbox.run(train).code, 0);
+    let ran = sandbox.run("score model2 other --cache cache2 --split test --method oracle");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let (after, id) = (table(&ran), line.split(',').next().unwrap());
+    assert_eq!(after[id]["p:watched"], before[id]["p:watched"]);
+    let changed = after.iter().filter(|(id, row)| row["p:noise"] != before[*id]["p:noise"]).count();
+    assert!(changed > after.len() / 2, "{changed}: what it says of others depends on that label");
+    assert_eq!(after[id]["p:noise"], before[id]["p:noise"]);
 }
 
 #[test]
@@ -227,9 +259,12 @@ fn aggregations_that_learn_and_thresholds_of_many_kinds() {
         assert_eq!(number(&medium[id], "anomaly"), most.into_iter().fold(0.0, f64::max));
     }
 
+    assert!(high.values().all(|row| row["flagged"] == "0" || row["severity"] == "high"));
+    assert!(high.values().all(|row| row["top_rules"] == "watched"));
+
     // Thresholds: too few rows are said, and by which number.
     let ran = score(&sandbox, "--flag bh --fpr 0.05");
-    assert!(ran.err.contains("79 are needed"), "{}", ran.err);
+    assert!(ran.err.contains("no rule can be flagged alone") && ran.err.contains("79 are needed"), "{}", ran.err);
     let flagged = |words: &str| -> Vec<String> {
         let rows = table(&score(&sandbox, words));
         rows.into_iter().filter(|(_, row)| row["flagged"] == "1").map(|(id, _)| id).collect()
@@ -240,4 +275,16 @@ fn aggregations_that_learn_and_thresholds_of_many_kinds() {
         "--fpr 0.05 --flag per-rule --threshold watched=1 --threshold safe=1 --threshold chain=1 --threshold noise=1",
     );
     assert!(set.is_empty(), "{set:?}");
+    let refused = |words: &str| {
+        let ran = sandbox.run(&format!("score model ds --cache cache {words}"));
+        assert_eq!(ran.code, 2, "{words}: {}", ran.err);
+        ran.err
+    };
+    assert!(refused("--threshold watched=0.1 --threshold watched=0.2").contains("two thresholds"));
+    assert!(refused("--threshold chain=0.1 --min-severity high").contains("does not count"));
+    // Methods without gates need none for other rules.
+    for method in ["indep", "wmc", "mono-c"] {
+        let rows = table(&score(&sandbox, &format!("--rules else.rules --method {method}")));
+        assert!(rows.values().all(|row| !row["p:other"].is_empty()), "{method}");
+    }
 }

@@ -224,3 +224,50 @@ fn pictures_are_scored_where_they_lie() {
     assert_eq!(sandbox.run("train ds --out bare --cache cache --size 16 --features 16 --epochs 1").code, 0);
     assert!(wrong("bare images").contains("expected a model with rules"));
 }
+
+/// The share of fresh normal rows that is flagged is Beta-binomial: of m = 2,000 with n = 1,000 calibration rows at a = 5 %, 100
+/// in the mean with a standard deviation of 16.9 (variance m p q (m + n + 1) / (n + 2)); 3.3 of them either way leave one
+/// run in a thousand outside.
+#[test]
+fn fresh_normal_rows_are_flagged_as_often_as_promised() {
+    let sandbox = Sandbox::new();
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut table = String::from("id,split,a,b,c\n");
+    let mut values: Vec<u8> = Vec::new();
+    let splits = [("train", 1000), ("calibration", 2000), ("test", 2000)];
+    for (split, rows) in splits {
+        let mut row = 0;
+        while row < rows {
+            let labels: [bool; 3] = std::array::from_fn(|_| random.bool());
+            let [a, b, c] = labels;
+            if (a && !b) || (b && c) {
+                continue;
+            }
+            for label in labels {
+                // Noisy enough that scores of normal rows are anything.
+                values.extend((f32::from(u8::from(label)) + 1.2 * random.f32()).to_le_bytes());
+            }
+            table += &format!("{split}{row:04},{split},{},{},{}\n", u8::from(a), u8::from(b), u8::from(c));
+            row += 1;
+        }
+    }
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (5000, 3), }\n";
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    sandbox.write("z.npy", [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), &values].concat());
+    sandbox.write("labels.csv", table);
+    sandbox.write("my.rules", "watched: a => b\nsafe: b => !c\n");
+    assert_eq!(sandbox.run("import features labels.csv --features z.npy --out ds").code, 0);
+    let ran = sandbox
+        .run("train ds --rules my.rules --out model --cache cache --features 16 --hidden 16 --epochs 10 --rate 0.01");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for words in ["", "--agg learned", "--agg noisy-or --method indep-cal", "--method wmc --agg min"] {
+        let rows = scores(&sandbox, &format!("--split test --fpr 0.05 {words}"));
+        let flagged = rows.values().filter(|row| row["flagged"] == "1").count();
+        assert!((44..=156).contains(&flagged), "{words}: {flagged} of {}", rows.len());
+    }
+    let rows = scores(&sandbox, "--split test --fpr 0.05 --flag per-rule");
+    for rule in ["watched", "safe"] {
+        let flagged = rows.values().filter(|row| row["flagged_rules"].split('|').any(|name| name == rule)).count();
+        assert!((44..=156).contains(&flagged), "{rule}: {flagged}");
+    }
+}

@@ -19,9 +19,9 @@ use super::Threads;
     chimera score model/ photos/ --json | jq -r 'select(.flagged) | .id'\n  \
     chimera score model/ photos/ -o scores.csv --json | jq .seconds\n\n\
     One row a sample: `id`, `anomaly`, `flagged`, `rule:<name>` (how badly it is broken) and `p:<name>` (the probability that \
-    it holds) for each rule, `top_rules`. Empty is unknown. A sample is flagged where its anomaly is above what all but the \
-    stated share of normal samples reach.\n\n\
-    Samples are read, scored and written block by block: any number of them takes the same memory, and no cache is written. \
+    it holds) for each rule, `top_rules`, `flagged_rules`, `severity`. Empty is unknown. A sample is flagged where its anomaly is \
+    above what all but the stated share of normal samples reach; `--flag` has other ways.\n\n\
+    Samples are read, scored and written block by block: any number of them takes the same memory. \
     Ctrl-C ends after the samples at hand with a file that is whole (exit code 130); a second one leaves no file."
 )]
 pub(crate) struct ScoreArguments {
@@ -44,7 +44,7 @@ pub(crate) struct ScoreArguments {
     /// How rules become one number; `min` is the paper's.
     #[arg(long, value_parser = named(&Aggregation::ALL), default_value = "max")]
     pub(crate) agg: Aggregation,
-    /// Rules to score instead of the model's; every part of them must have a gate in the model or in the cache.
+    /// Rules to score instead of the model's; for `chimera` every part of them must have a gate in the model or in the cache.
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
     /// The dataset that the model was trained on, for methods that are not part of a model (`indep-deep`, `sem`, `mono-n`,
@@ -60,7 +60,7 @@ pub(crate) struct ScoreArguments {
     /// The share of normal samples that may be flagged.
     #[arg(long, value_name = "RATE", default_value_t = 0.01)]
     pub(crate) fpr: f64,
-    /// Flag a sample also where a rule is broken by more than this; may be given several times.
+    /// The threshold of a rule: above it the rule is flagged, and its sample; may be given for several rules.
     #[arg(long, value_name = "RULE=SCORE")]
     pub(crate) threshold: Vec<String>,
     /// From which probability of its antecedent on a violation of an implication counts; rules with `tau` have their own.
@@ -72,8 +72,8 @@ pub(crate) struct ScoreArguments {
     /// Only rows of this split of a dataset.
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
-    /// Where training kept encoded samples, which are read and not made again; by default `chimera` in the user's cache
-    /// folder. Nothing is written there.
+    /// Where training kept encoded samples, which are read and not made again, and where methods go that are taught now; by
+    /// default `chimera` in the user's cache folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]

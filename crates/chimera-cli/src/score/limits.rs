@@ -1,25 +1,34 @@
 //! Thresholds as typed, and what is to be said about those that come from normal samples.
 
+use std::collections::BTreeMap;
+
 use anyhow::bail;
 use chimera::score::engine::Engine;
 use chimera::score::flag::{Flagging, Thresholds};
+use chimera_logic::attributes::RuleSeverity;
 
 use crate::console::Console;
 use crate::table::counted;
 
-/// Thresholds of single rules, as typed.
-pub(crate) fn parse(words: &[String], engine: &Engine) -> anyhow::Result<Vec<(usize, f64)>> {
-    let one = |word: &String| {
+/// Thresholds of single rules, as typed. Rules that do not count have none.
+pub(crate) fn parse(words: &[String], engine: &Engine, least: RuleSeverity) -> anyhow::Result<BTreeMap<usize, f64>> {
+    let mut set = BTreeMap::new();
+    for word in words {
         let parts = word.rsplit_once('=').and_then(|(name, number)| Some((name, number.parse::<f64>().ok()?)));
         let Some((name, limit)) = parts.filter(|(_, limit)| (0.0..=1.0).contains(limit)) else {
             bail!("expected `--threshold RULE=SCORE` with a score from 0 to 1, got `{word}`");
         };
-        match engine.rules().position(|rule| rule == name) {
-            Some(rule) => Ok((rule, limit)),
-            None => bail!("there is no rule `{name}`\nhint: the rules are {}", listed(engine)),
+        let Some(rule) = engine.rules().position(|rule| rule == name) else {
+            bail!("there is no rule `{name}`\nhint: the rules are {}", listed(engine));
+        };
+        if engine.severities().nth(rule).is_some_and(|severity| severity < least) {
+            bail!("rule `{name}` does not count with `--min-severity {least}`\nhint: leave its `--threshold` out");
         }
-    };
-    words.iter().map(one).collect()
+        if set.insert(rule, limit).is_some() {
+            bail!("rule `{name}` has two thresholds\nhint: give one");
+        }
+    }
+    Ok(set)
 }
 
 fn listed(engine: &Engine) -> String {
@@ -28,8 +37,10 @@ fn listed(engine: &Engine) -> String {
 }
 
 /// Says where thresholds promise less than one might think.
-pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, rules: usize, console: &Console) {
+pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, engine: &Engine, console: &Console) {
+    let rules = engine.rules().count();
     let (rows, needed) = (thresholds.rows(), thresholds.rows_needed());
+    let for_one = thresholds.rows_needed_for_one();
     if rows < needed {
         console.say(format_args!(
             "{} are too few for `--flag {}` at a rate of {rate}: {needed} are needed, so nothing is flagged by it\n\
@@ -37,6 +48,14 @@ pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, rules:
             counted(rows, "normal calibration row"),
             flagging.name(),
         ));
+        let never = engine.never_hold();
+        if rows == 0 && !never.is_empty() {
+            let never: Vec<String> = never.iter().take(5).map(|rule| format!("`{rule}`")).collect();
+            console.say(format_args!(
+                "no calibration row is normal, since these rules hold on none: {}",
+                never.join(", ")
+            ));
+        }
         return;
     }
     match flagging {
@@ -49,16 +68,24 @@ pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, rules:
              the whole",
             100.0 * rate
         )),
+        Flagging::BenjaminiHochberg if rows < for_one => console.say(format_args!(
+            "with {} no rule can be flagged alone at a rate of {rate}, only several together: {for_one} are needed",
+            counted(rows, "normal calibration row")
+        )),
         _ => {}
     }
 }
 
 /// What samples were flagged by, for the closing line.
 pub(crate) fn words(thresholds: &Thresholds, flagging: Flagging) -> String {
-    match (flagging, thresholds.global()) {
+    let words = match (flagging, thresholds.global()) {
         (Flagging::Global, Some(limit)) => format!(" above {limit:.4}"),
         (Flagging::Global, None) => String::new(),
         (Flagging::PerRule, _) => " by a rule's own threshold".to_owned(),
         (Flagging::BenjaminiHochberg, _) => " by Benjamini and Hochberg over rules".to_owned(),
+    };
+    match (flagging, thresholds.set().is_empty()) {
+        (Flagging::PerRule, _) | (_, true) => words,
+        (_, false) => words + " or by `--threshold`",
     }
 }

@@ -50,10 +50,10 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     let threads = arguments.threads.get();
     let cache = cache_folder(arguments.cache.as_deref());
     if let Some(path) = &arguments.rules {
-        let cache = cache.as_deref().unwrap_or(Path::new(""));
-        engine = with_rules(engine, &arguments.model, path, cache, console)?;
+        engine = with_rules(engine, arguments, path, cache.as_deref().ok(), console)?;
     }
-    let set = limits::parse(&arguments.threshold, &engine)?;
+    let least = arguments.min_severity.unwrap_or(RuleSeverity::Low);
+    let set = limits::parse(&arguments.threshold, &engine, least)?;
     let encoder = engine.model.bank.config().encoder;
     let input = Input::open(&arguments.inputs, arguments.split.as_deref(), &encoder)?;
     check_out(file, input.files_like(file), input.folder().as_slice())?;
@@ -79,16 +79,26 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     summary.flag = arguments.flag.name();
     summary.flagged_by = limits::words(&thresholds, arguments.flag);
     summary.threshold = thresholds.global().filter(|_| arguments.flag == Flagging::Global);
-    if arguments.flag == Flagging::PerRule {
-        summary.rule_thresholds = engine.rules().map(str::to_owned).zip(thresholds.rules()).collect();
+    let limits_of_rules = engine.rules().map(str::to_owned).zip(thresholds.rules()).enumerate();
+    summary.rule_thresholds = limits_of_rules
+        .filter(|(rule, _)| arguments.flag == Flagging::PerRule || thresholds.set().contains_key(rule))
+        .map(|(_, limit)| limit)
+        .collect();
+    (summary.tau, summary.normal_rows) = (arguments.tau, thresholds.rows());
+    (summary.min_severity, summary.rules) =
+        (arguments.min_severity.map(|least| least.to_string()), arguments.rules.clone());
+    summary.fitted_on = training.as_ref().and_then(TrainingData::fitted_on).or(ready.fitted_on());
+    if let Some(fitted_on) = ready.fitted_on() {
+        console.say(format_args!("{}{}", arguments.agg.name(), teach::seen(fitted_on)));
     }
     summary.remembers_all = arguments.json && file.is_some();
-    limits::say(&thresholds, arguments.flag, arguments.fpr, engine.rules().count(), console);
+    limits::say(&thresholds, arguments.flag, arguments.fpr, &engine, console);
 
     let pass = Pass { ready: &ready, stream: &stream, threads, stop: stop_on_interrupt() };
     let table = Table {
         rules: engine.rules().collect(),
         severities: engine.severities().collect(),
+        counted: ready.counted(),
         thresholds: &thresholds,
         top_k: arguments.top_k,
         bar: (file.is_some() || !console.shows_results()).then(|| console.bar("scoring")),
@@ -127,19 +137,26 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
 }
 
 /// The model with other rules over its concepts.
-fn with_rules(engine: Engine, model: &Path, path: &Path, cache: &Path, console: &Console) -> anyhow::Result<Engine> {
+fn with_rules(
+    engine: Engine,
+    arguments: &ScoreArguments,
+    path: &Path,
+    cache: Option<&Path>,
+    console: &Console,
+) -> anyhow::Result<Engine> {
     let vocabulary = Vocabulary::closed(engine.model.manifest.bank.concepts.clone(), "the model");
     let rule_set = rules::input::load_sound_over(path, vocabulary, console)?;
     if rule_set.rules.is_empty() {
         bail!("expected rules in `{}`, got none", rules::input::shown(path));
     }
-    Ok(engine.with_rules(model, rule_set, cache)?)
+    Ok(engine.with_rules(&arguments.model, rule_set, arguments.method, cache)?)
 }
 
 /// Which rows there will be.
 struct Table<'a> {
     rules: Vec<&'a str>,
     severities: Vec<RuleSeverity>,
+    counted: &'a [bool],
     thresholds: &'a Thresholds,
     top_k: usize,
     bar: Option<Bar>,
@@ -162,6 +179,7 @@ impl Table<'_> {
                 Event::Scored(sample, scores) => {
                     let row = self.row(sources.id(sample), scores);
                     summary.flagged += usize::from(row.flagged);
+                    summary.untold += usize::from(scores.anomaly.is_none());
                     writer.row(out, &row).map_err(failed)?;
                     is_fresh = true;
                 }
@@ -182,9 +200,8 @@ impl Table<'_> {
 
     fn row<'r>(&'r self, id: &'r str, scores: &'r SampleScores) -> Row<'r> {
         let flags = self.thresholds.flags(scores);
-        let worst = scores.top(self.top_k.max(1));
-        // Where a sample is flagged as a whole, the rule that is broken most is why.
-        let why = if flags.rules.is_empty() { &worst[..worst.len().min(1)] } else { &flags.rules[..] };
+        // Where a sample is flagged as a whole, the rule that decides its number is why.
+        let why = if flags.rules.is_empty() { scores.reason.as_slice() } else { &flags.rules[..] };
         let severity = why.iter().map(|&rule| self.severities[rule]).max().filter(|_| flags.sample);
         let names = |rules: &[usize]| rules.iter().map(|&rule| self.rules[rule]).collect();
         Row {
@@ -192,7 +209,7 @@ impl Table<'_> {
             flagged: flags.sample,
             severity,
             scores,
-            top: names(&worst[..self.top_k.min(worst.len())]),
+            top: names(&scores.top(self.top_k, self.counted)),
             flagged_rules: names(&flags.rules),
         }
     }

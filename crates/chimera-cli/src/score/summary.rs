@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use chimera::baseline::FittedOn;
 use chimera::data::media::LeftOut;
 use chimera::leaf::stream::Sources;
 use chimera::score::pass::{Seconds, Tally};
@@ -43,7 +44,17 @@ pub(crate) struct Summary {
     pub(crate) rule_thresholds: BTreeMap<String, Option<f64>>,
     pub(crate) method: &'static str,
     pub(crate) aggregation: &'static str,
+    pub(crate) tau: f64,
+    pub(crate) min_severity: Option<String>,
+    /// Other rules than the model's.
+    pub(crate) rules: Option<PathBuf>,
+    /// The samples that break rules that a method or an aggregation has seen.
+    pub(crate) fitted_on: Option<FittedOn>,
     pub(crate) fpr: f64,
+    /// Normal calibration rows that thresholds come from.
+    pub(crate) normal_rows: usize,
+    /// Samples of which no rule can be told.
+    pub(crate) untold: usize,
     pub(crate) out: Option<PathBuf>,
     pub(crate) seconds: Times,
     #[serde(skip)]
@@ -79,7 +90,13 @@ impl Summary {
             rule_thresholds: BTreeMap::new(),
             method: "",
             aggregation: "",
+            tau: 0.0,
+            min_severity: None,
+            rules: None,
+            fitted_on: None,
             fpr: 0.0,
+            normal_rows: 0,
+            untold: 0,
             out: None,
             seconds: Times::default(),
             left_out_count: 0,
@@ -139,6 +156,9 @@ impl Summary {
             grouped(self.flagged as u64),
             grouped(self.left_out_count as u64),
         ));
+        if self.untold > 0 {
+            console.say(format_args!("{} without any rule that can be told", counted(self.untold, "sample")));
+        }
         if self.interrupted {
             // Not a word for `-q` to keep back: the result is not what was asked for.
             let holds = match (&self.out, self.samples) {

@@ -23,6 +23,7 @@ const LISTED: usize = 10;
 pub(crate) struct TrainingData {
     dataset: Dataset,
     encoded: EncodedRows,
+    fitted_on: Option<FittedOn>,
 }
 
 impl TrainingData {
@@ -68,10 +69,15 @@ impl TrainingData {
         let place = Place { cache, gates: None, threads, retrain: false };
         let taught = engine.teach(scoring.method, (&dataset, &encoded), place, &|event| shown.show_gates(&event))?;
         drop(shown);
-        if let Some(teaching) = taught {
-            say(scoring.method.name(), &teaching, console);
+        if let Some(teaching) = &taught {
+            say(scoring.method.name(), teaching, console);
         }
-        Ok(Self { dataset, encoded })
+        Ok(Self { dataset, encoded, fitted_on: taught.and_then(|teaching| teaching.fitted_on) })
+    }
+
+    /// The samples that break rules that the method has seen.
+    pub(crate) fn fitted_on(&self) -> Option<FittedOn> {
+        self.fitted_on
     }
 
     /// Samples that break rules, for what may see them.
@@ -80,15 +86,19 @@ impl TrainingData {
     }
 }
 
-fn say(method: &str, teaching: &Teaching, console: &Console) {
-    let (trained, cached) = (teaching.counts.trained, teaching.counts.cached);
-    let seen = match teaching.fitted_on {
-        None => "",
-        Some(FittedOn::Oracle) => "; it has seen violations, those of the split `oracle`",
-        Some(FittedOn::CrossFitted) => {
+/// What is to be said of something that has seen violations.
+pub(crate) fn seen(fitted_on: FittedOn) -> &'static str {
+    match fitted_on {
+        FittedOn::Oracle => "; it has seen violations, those of the split `oracle`, whose rows it does not score",
+        FittedOn::CrossFitted => {
             "; it has seen violations, those of test rows (each row is scored by what was taught without it)"
         }
-    };
+    }
+}
+
+fn say(method: &str, teaching: &Teaching, console: &Console) {
+    let (trained, cached) = (teaching.counts.trained, teaching.counts.cached);
+    let seen = teaching.fitted_on.map_or("", seen);
     console.say(format_args!("{method}: {} taught, {cached} from the cache{seen}", counted(trained, "gate")));
     for (name, reason) in teaching.skipped.iter().take(LISTED) {
         console.say(format_args!("  `{name}` cannot be scored: {reason}"));

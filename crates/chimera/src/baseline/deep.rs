@@ -26,20 +26,22 @@ pub struct ConceptHeads {
 }
 
 impl ConceptHeads {
-    /// The probability of each concept on some samples, a concept's side by side; one half where there is no head.
+    /// The probability of each concept on some samples, a concept's side by side, one half where there is no head; and the
+    /// samples of which nothing can be told: features far beyond all that was seen can overflow.
     #[must_use]
-    pub fn probabilities(&self, features: &impl Features, rows: Range<usize>) -> Vec<f64> {
+    pub fn probabilities(&self, features: &impl Features, rows: Range<usize>) -> (Vec<f64>, Vec<usize>) {
         let (count, samples) = (self.evaluator.len(), rows.len());
         let mut logits = vec![0.0; samples * count];
         self.evaluator.run(features, rows, &mut logits);
         let of = |place: &Option<usize>, row: usize| {
             place.map_or(0.5, |place| {
                 let logit = logits[row * count + place];
-                // Features far beyond all that was seen can overflow; that says nothing.
                 if logit.is_finite() { sigmoid(f64::from(logit)) } else { 0.5 }
             })
         };
-        self.places.iter().flat_map(|place| (0..samples).map(move |row| of(place, row))).collect()
+        let lost = |row: &usize| logits[row * count..][..count].iter().any(|logit| !logit.is_finite());
+        let probabilities = self.places.iter().flat_map(|place| (0..samples).map(move |row| of(place, row))).collect();
+        (probabilities, (0..samples).filter(lost).collect())
     }
 
     /// Whether all concepts of a rule have heads.

@@ -29,18 +29,17 @@ pub enum FittedOn {
 #[derive(Clone, Debug)]
 pub struct FoldOf {
     count: usize,
-    known: BTreeMap<[u8; 32], usize>,
+    /// Samples that were learned from; `None` for those that belong to no part, as everything has learned from them.
+    known: BTreeMap<[u8; 32], Option<usize>>,
 }
 
 impl FoldOf {
-    /// The part of a sample. One that was not learned from belongs to any.
+    /// The part of a sample. One that was not learned from belongs to any; `None` for one that cannot be scored, since
+    /// everything has learned from it.
     #[must_use]
-    pub fn of(&self, z: &[f32]) -> usize {
-        if self.count == 1 {
-            return 0;
-        }
+    pub fn of(&self, z: &[f32]) -> Option<usize> {
         let hash = hash_of(z);
-        self.known.get(&hash).copied().unwrap_or_else(|| part(&hash, self.count))
+        self.known.get(&hash).copied().unwrap_or_else(|| Some(part(&hash, self.count)))
     }
 
     /// How many parts there are.
@@ -76,11 +75,12 @@ impl Violations {
     /// # Errors
     /// A dataset with neither oracle nor test rows.
     pub fn of(dataset: &Dataset, encoded: &EncodedRows) -> Result<Self> {
+        let z_of = |row: usize| hash_of(encoded.z(row).unwrap_or_default());
         let oracle = encoded.present(&dataset.oracle());
         if !oracle.is_empty() {
-            let fold_of = FoldOf { count: 1, known: BTreeMap::new() };
+            let known = oracle.numbers().iter().map(|&row| (z_of(row), None)).collect();
             let folds = vec![fold(dataset, encoded, &oracle)?];
-            return Ok(Self { folds, fold_of, fitted_on: FittedOn::Oracle });
+            return Ok(Self { folds, fold_of: FoldOf { count: 1, known }, fitted_on: FittedOn::Oracle });
         }
         let test = encoded.present(&dataset.test());
         if test.is_empty() {
@@ -89,24 +89,52 @@ impl Violations {
             let hint = "only samples that break rules can teach what sees them; other methods need none";
             return Err(Error::input(message, Some(hint.to_owned())));
         }
-        let group = |row: usize| dataset.table().groups.as_ref().map_or("", |groups| groups[row].as_str());
-        let z_of = |row: usize| encoded.z(row).unwrap_or_default();
-        // Samples of one group stay together, and so do those that look the same to the encoder.
-        let own = |row: usize| match group(row) {
-            "" => part(&hash_of(z_of(row)), FOLDS),
-            group => part(blake3::hash(group.as_bytes()).as_bytes(), FOLDS),
-        };
-        let mut known = BTreeMap::new();
-        for &row in test.numbers() {
-            known.entry(hash_of(z_of(row))).or_insert_with(|| own(row));
-        }
-        let fold_of = FoldOf { count: FOLDS, known };
-        let folds = (0..FOLDS).map(|number| {
-            let others = test.filtered(|row| own(row) != number && fold_of.of(z_of(row)) != number);
-            fold(dataset, encoded, &others)
-        });
-        Ok(Self { folds: folds.collect::<Result<_>>()?, fold_of, fitted_on: FittedOn::CrossFitted })
+        let parts = parts(test.numbers(), |row| group_of(dataset, row), z_of);
+        let known = parts.iter().map(|(&row, &part)| (z_of(row), Some(part))).collect();
+        let folds = (0..FOLDS).map(|number| fold(dataset, encoded, &test.filtered(|row| parts[&row] != number)));
+        let folds = folds.collect::<Result<_>>()?;
+        Ok(Self { folds, fold_of: FoldOf { count: FOLDS, known }, fitted_on: FittedOn::CrossFitted })
     }
+}
+
+fn group_of(dataset: &Dataset, row: usize) -> Option<&str> {
+    dataset.table().groups.as_ref().map(|groups| groups[row].as_str()).filter(|group| !group.is_empty())
+}
+
+/// The part of each row. Rows of one group, and rows that look the same to the encoder, stay together. Labels play no part in
+/// it: whoever scores a row must not learn anything from its own.
+fn parts<'a>(
+    rows: &[usize],
+    group: impl Fn(usize) -> Option<&'a str>,
+    z: impl Fn(usize) -> [u8; 32],
+) -> BTreeMap<usize, usize> {
+    // Each row points to one that it stays with, and at the end of the chain is the row that stands for all of them.
+    fn first(leads: &BTreeMap<usize, usize>, mut row: usize) -> usize {
+        while leads[&row] != row {
+            row = leads[&row];
+        }
+        row
+    }
+    let mut leads: BTreeMap<usize, usize> = rows.iter().map(|&row| (row, row)).collect();
+    let (mut by_group, mut by_z) = (BTreeMap::new(), BTreeMap::new());
+    for &row in rows {
+        let same_z = *by_z.entry(z(row)).or_insert(row);
+        let same_group = group(row).map_or(row, |group| *by_group.entry(group).or_insert(row));
+        for other in [same_z, same_group] {
+            let (one, other) = (first(&leads, row), first(&leads, other));
+            leads.insert(one.max(other), one.min(other));
+        }
+    }
+    let mut units: BTreeMap<usize, [u8; 32]> = BTreeMap::new();
+    for &row in rows {
+        let unit = units.entry(first(&leads, row)).or_insert([u8::MAX; 32]);
+        *unit = z(row).min(*unit);
+    }
+    let mut order: Vec<(usize, [u8; 32])> = units.into_iter().collect();
+    order.sort_by_key(|(_, hash)| *hash);
+    let part_of: BTreeMap<usize, usize> =
+        order.into_iter().enumerate().map(|(place, (unit, _))| (unit, place % FOLDS)).collect();
+    rows.iter().map(|&row| (row, part_of[&first(&leads, row)])).collect()
 }
 
 fn fold<Purpose>(dataset: &Dataset, encoded: &EncodedRows, rows: &Rows<Purpose>) -> Result<Fold> {
@@ -120,4 +148,28 @@ fn hash_of(z: &[f32]) -> [u8; 32] {
 
 fn part(hash: &[u8; 32], count: usize) -> usize {
     usize::from(u16::from_le_bytes([hash[0], hash[1]])) % count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_together_stays_together_and_parts_are_even() {
+        let rows: Vec<usize> = (0..50).collect();
+        // Rows 0 and 1 are a group, and 1 and 2 look the same.
+        let group = |row| if row < 2 { Some("g") } else { None };
+        let z = |row: usize| {
+            let mut hash = *blake3::hash(&[row as u8]).as_bytes();
+            if row == 2 {
+                hash = *blake3::hash(&[1]).as_bytes();
+            }
+            hash
+        };
+        let parts = parts(&rows, group, z);
+        assert_eq!((parts[&0], parts[&1]), (parts[&1], parts[&2]));
+        for part in 0..FOLDS {
+            assert!((8..=12).contains(&parts.values().filter(|&&other| other == part).count()));
+        }
+    }
 }

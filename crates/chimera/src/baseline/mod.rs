@@ -93,10 +93,11 @@ pub fn teach(
     let teacher = Teacher { shelf: Shelf::new(place, events), place, events };
     let course = Course { lesson: &lesson, rule_set, config: &config, teacher: &teacher };
     match kind {
-        Kind::MonoN => mono::teach(&course, Negatives::Same),
+        // It is gates like those of a model, and was taught above.
+        Kind::Sem | Kind::MonoN => mono::teach(&course, Negatives::Same),
+        Kind::MonoC => mono::teach(&course, Negatives::Chimera),
         Kind::IndepDeep => deep::teach(&course),
         Kind::Oracle => oracle::teach(&course, material.encoded),
-        _ => mono::teach(&course, Negatives::Chimera),
     }
 }
 

@@ -8,8 +8,10 @@ use chimera_gate::ground::Ground;
 use chimera_gate::train::{Negatives, Problem, Recipe};
 
 use super::{Baseline, Course, FoldOf, Teaching, Violations, steps};
+use chimera_logic::rules::Rule;
+
 use crate::error::Result;
-use crate::gate::key::Key;
+use crate::gate::key::{Key, feature_text};
 use crate::gate::lesson::{Slices, groups};
 use crate::gate::rules::{Root, RuleGates};
 use crate::leaf::encode::EncodedRows;
@@ -34,14 +36,15 @@ impl<F: Features> Features for Picked<'_, F> {
 }
 
 impl CrossFitted {
-    /// The logit of each rule's root on each sample, a sample's side by side; NaN where there is no gate.
+    /// The logit of each rule's root on each sample, a sample's side by side; NaN where there is no gate, and on samples that
+    /// all gates have learned from.
     #[must_use]
     pub fn logits(&self, features: &impl Features, rows: usize) -> Vec<f32> {
         let rules = self.gates.first().map_or(0, |gates| gates.roots.len());
         let mut out = vec![f32::NAN; rows * rules];
-        let fold: Vec<usize> = (0..rows).map(|row| self.fold_of.of(features.of(row))).collect();
+        let fold: Vec<Option<usize>> = (0..rows).map(|row| self.fold_of.of(features.of(row))).collect();
         for (number, gates) in self.gates.iter().enumerate() {
-            let picked: Vec<usize> = (0..rows).filter(|&row| fold[row] == number).collect();
+            let picked: Vec<usize> = (0..rows).filter(|&row| fold[row] == Some(number)).collect();
             let logits = gates.logits(&Picked(features, &picked), 0..picked.len());
             for (place, &row) in picked.iter().enumerate() {
                 for (rule, root) in gates.roots.iter().enumerate() {
@@ -96,10 +99,10 @@ pub(super) fn teach(course: &Course<'_>, encoded: &EncodedRows) -> Result<(Basel
         let truth: Vec<u8> = (0..fold.numbers.len() as u32).map(|row| truths.get(row).map_or(2, u8::from)).collect();
         let names = course.names(recipe, &fold.print);
         let key = Key::of(format!(
-            "chimera oracle {VERSION}\nformula {:?}\ntruth {}\nfeature {:?}\nhidden {}\n{names}",
+            "chimera oracle {VERSION}\nformula {:?}\ntruth {}\nfeature {}\nhidden {}\n{names}",
             dag.text(rule.root),
             blake3::hash(&truth),
-            course.config.leaf_features,
+            feature_text(&feature),
             recipe.hidden,
         ));
         let cone = Cone::single(rule.root.node(), feature.clone());
@@ -113,25 +116,29 @@ pub(super) fn teach(course: &Course<'_>, encoded: &EncodedRows) -> Result<(Basel
             problem => problem.to_string(),
         }))
     })?;
-    let mut skipped: Vec<(String, String)> = Vec::new();
+    let mut missing: Vec<(usize, String)> = vec![(0, String::new()); rules];
     let mut gates = Vec::new();
     for answers in answers.chunks(rules.max(1)) {
         let mut placed = Vec::new();
-        let roots = answers.iter().zip(&rule_set.rules).map(|(answer, rule)| match answer {
+        let roots = answers.iter().zip(&mut missing).map(|(answer, missing)| match answer {
             Ok(gate) => {
                 placed.push(PlacedGate { gate: gate.clone(), operands: vec![(Source::Leaf(feature.clone()), false)] });
                 Root::Gate(placed.len() - 1)
             }
             Err(reason) => {
-                if skipped.iter().all(|(name, _)| *name != rule.name) {
-                    skipped.push((rule.name.clone(), reason.clone()));
-                }
+                *missing = (missing.0 + 1, reason.clone());
                 Root::Missing
             }
         });
         let roots = roots.collect();
         gates.push(RuleGates::of_roots(rule_set.clone(), &placed, roots, lesson.width)?);
     }
+    let parts = violations.folds.len();
+    let said = |((count, reason), rule): ((usize, String), &Rule)| {
+        let on = if count < parts { format!(" on {count} of {parts} parts of the rows") } else { String::new() };
+        (count > 0).then(|| (rule.name.clone(), format!("{reason}{on}")))
+    };
+    let skipped = missing.into_iter().zip(&rule_set.rules).filter_map(said).collect();
     let baseline = Baseline::CrossFitted(CrossFitted { gates, fold_of: violations.fold_of });
     Ok((baseline, Teaching { counts, skipped, fitted_on: Some(violations.fitted_on) }))
 }

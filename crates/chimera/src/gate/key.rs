@@ -49,20 +49,25 @@ impl Key {
     /// The key of a leaf: its concept, the labels on the rows that are learned from, the encoder, and what is made of z.
     #[must_use]
     pub fn leaf(concept: &str, labels: &str, encoder: &str, feature: &LeafFeature) -> Self {
-        let feature = match feature {
-            LeafFeature::Shared => "z".to_owned(),
-            LeafFeature::Affine { shift, scale } => {
-                let mut hasher = blake3::Hasher::new();
-                for number in shift.iter().chain(scale.iter()) {
-                    hasher.update(&number.to_le_bytes());
-                }
-                format!("affine {}", hasher.finalize())
-            }
-        };
+        let feature = feature_text(feature);
         // Names in quotes: one with a line break in it cannot pass for two.
         Self::of(format!(
             "chimera leaf 1\nconcept {concept:?}\nlabels {labels}\nencoder {encoder}\nfeature {feature}\n"
         ))
+    }
+}
+
+/// What a leaf makes of z, in a word and a hash.
+pub(crate) fn feature_text(feature: &LeafFeature) -> String {
+    match feature {
+        LeafFeature::Shared => "z".to_owned(),
+        LeafFeature::Affine { shift, scale } => {
+            let mut hasher = blake3::Hasher::new();
+            for number in shift.iter().chain(scale.iter()) {
+                hasher.update(&number.to_le_bytes());
+            }
+            format!("affine {}", hasher.finalize())
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use chimera_gate::cone::{Features, LeafFeature};
 use chimera_gate::evaluate::{Evaluator, PlacedGate, Source};
 use chimera_gate::gate::{Gate, Shape};
-use chimera_logic::dag::{Edge, Node};
+use chimera_logic::dag::{Edge, Node, NodeId};
 use chimera_logic::load::load_text;
 use chimera_logic::rules::{Rule, RuleSet};
 use chimera_logic::vocabulary::{ConceptId, Vocabulary};
@@ -130,9 +130,26 @@ fn keys_of(report: &GatesReport, rule_set: &RuleSet) -> Vec<Vec<Option<String>>>
     keys.collect()
 }
 
+/// The keys of a model's own gates, by formula, where it has the same rule, whatever it is called there.
+fn own_keys(
+    section: &GateSection,
+    own: &RuleSet,
+    rule_set: &RuleSet,
+    rule: &Rule,
+) -> Option<BTreeMap<String, Option<String>>> {
+    let wanted = rule_set.dag.text(rule.root);
+    let place = own.rules.iter().position(|other| own.dag.text(other.root) == wanted)?;
+    let formulas = gates_of(own, &own.rules[place]).into_iter().map(|node| formula(own, node));
+    Some(formulas.zip(section.keys[place].iter().cloned()).collect())
+}
+
+fn formula(rule_set: &RuleSet, node: NodeId) -> String {
+    rule_set.dag.text(Edge::new(node, false))
+}
+
 /// The inner nodes of a rule, children before parents.
-fn gates_of(rule_set: &RuleSet, rule: &Rule) -> Vec<chimera_logic::dag::NodeId> {
-    let is_gate = |node: &chimera_logic::dag::NodeId| matches!(rule_set.dag.node(*node), Node::Gate(..));
+fn gates_of(rule_set: &RuleSet, rule: &Rule) -> Vec<NodeId> {
+    let is_gate = |node: &NodeId| matches!(rule_set.dag.node(*node), Node::Gate(..));
     rule_set.dag.cone(&[rule.root]).into_iter().filter(is_gate).collect()
 }
 
@@ -170,7 +187,7 @@ impl RuleGates {
     }
 
     /// Other rules over gates of a model or of the cache: parts of its own rules, or rules that another model was taught on
-    /// the same rows.
+    /// the same rows. Gates that were taught for one rule alone (`strict`) serve that rule.
     ///
     /// # Errors
     /// Nodes without a gate, by their formulas, and as [`Self::open`].
@@ -179,27 +196,42 @@ impl RuleGates {
         manifest: &ModelManifest,
         section: &GateSection,
         rule_set: RuleSet,
-        cache: &Path,
+        cache: Option<&Path>,
     ) -> Result<Self> {
         let (folder, features) = (folder.join(GATES), manifest.bank.encoder.features());
         let (recipe, none) = (section.config.recipe(), vec![None; rule_set.rules.len()]);
         let encoder = manifest.encoder.hash.as_str();
         let plan = section.lineage.plan(&rule_set, &none, (encoder, features), (&recipe, section.config.seed))?;
-        let (mut gates, mut missing) = (BTreeMap::new(), Vec::new());
-        for planned in &plan.gates {
-            let arity = rule_set.dag.operands(planned.node).len();
-            let shape = Shape { arity, features, hidden: recipe.hidden };
-            match look_up(&folder, cache, &planned.key, shape)? {
-                Some(gate) => _ = gates.insert(planned.key.hash.clone(), gate),
-                None => missing.push(format!("  `{}`", rule_set.dag.text(Edge::new(planned.node, false)))),
+        let own = section.rule_set(&manifest.bank.concepts)?;
+        let (mut gates, mut missing, mut keys) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
+        for rule in &rule_set.rules {
+            let nodes = gates_of(&rule_set, rule);
+            if let Some(own) = own_keys(section, &own, &rule_set, rule) {
+                keys.push(nodes.iter().map(|node| own.get(&formula(&rule_set, *node)).cloned().flatten()).collect());
+                continue;
             }
+            let mut of_rule = Vec::new();
+            for node in nodes {
+                let place = plan.place(node, None).filter(|_| !section.config.strict);
+                let key = place.map(|place| &plan.gates[place].key);
+                let arity = rule_set.dag.operands(node).len();
+                let shape = Shape { arity, features, hidden: recipe.hidden };
+                match key.map(|key| look_up(&folder, cache, key, shape)).transpose()?.flatten() {
+                    Some(gate) => _ = gates.insert(key.map(|key| key.hash.clone()).unwrap_or_default(), gate),
+                    None => _ = missing.insert(formula(&rule_set, node)),
+                }
+                of_rule.push(key.map(|key| key.hash.clone()));
+            }
+            keys.push(of_rule);
         }
         if !missing.is_empty() {
-            let shown = missing.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join("\n");
+            let shown: Vec<String> = missing.iter().take(MOST_NAMED).map(|formula| format!("  `{formula}`")).collect();
             let more = missing.len().saturating_sub(MOST_NAMED);
             let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
-            let message =
-                format!("neither the model nor the cache has gates for these parts of the rules:\n{shown}{more}");
+            let message = format!(
+                "neither the model nor the cache has gates for these parts of the rules:\n{}{more}",
+                shown.join("\n")
+            );
             let hint = if section.config.strict {
                 "gates of a model that was trained with `--strict` serve their own rule alone; `chimera add` teaches others"
             } else {
@@ -207,15 +239,10 @@ impl RuleGates {
             };
             return Err(Error::input(message, Some(hint.to_owned())));
         }
-        let keys: Vec<Vec<Option<String>>> = rule_set
-            .rules
-            .iter()
-            .map(|rule| {
-                let key = |node| plan.place(node, None).map(|place| plan.gates[place].key.hash.clone());
-                gates_of(&rule_set, rule).into_iter().map(key).collect()
-            })
-            .collect();
-        let mut load = |key: &str| gates.get(key).cloned().ok_or_else(|| misfit("a gate is missing"));
+        let mut load = |key: &str| match gates.get(key) {
+            Some(gate) => Ok(gate.clone()),
+            None => Ok(Arc::new(read_gate(&folder, key)?.gate)),
+        };
         Self::assemble(rule_set, &keys, &section.leaves(&folder)?, features, &mut load)
     }
 

@@ -117,11 +117,11 @@ impl<'a> Shelf<'a> {
     }
 }
 
-/// A gate of a model or of the cache, whatever its shape; `None` where neither has it.
+/// A gate of a model or of the cache; `None` where neither has it.
 ///
 /// # Errors
 /// A file that cannot be read, or is damaged.
-pub(crate) fn look_up(folder: &Path, cache: &Path, key: &Key, shape: Shape) -> Result<Option<Arc<Gate>>> {
+pub(crate) fn look_up(folder: &Path, cache: Option<&Path>, key: &Key, shape: Shape) -> Result<Option<Arc<Gate>>> {
     let path = folder.join(file_name(key));
     let gate = |stored: StoredGate| Some(Arc::new(stored.gate));
     let refused = |path: &Path, reason: &str| {
@@ -130,11 +130,13 @@ pub(crate) fn look_up(folder: &Path, cache: &Path, key: &Key, shape: Shape) -> R
     };
     match std::fs::read(&path) {
         Ok(bytes) => StoredGate::of_key(&bytes, key, shape).map(gate).map_err(|reason| refused(&path, &reason)),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => match GateCache::new(cache).get(key, shape)? {
-            Found::Gate(stored) => Ok(gate(*stored)),
-            Found::Nothing => Ok(None),
-            Found::Damaged { path, reason } => Err(refused(&path, &reason)),
-        },
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+            match cache.map(|cache| GateCache::new(cache).get(key, shape)).transpose()? {
+                Some(Found::Gate(stored)) => Ok(gate(*stored)),
+                Some(Found::Nothing) | None => Ok(None),
+                Some(Found::Damaged { path, reason }) => Err(refused(&path, &reason)),
+            }
+        }
         Err(cause) => Err(Error::read(&path, cause)),
     }
 }

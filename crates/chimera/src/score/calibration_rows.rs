@@ -81,6 +81,14 @@ impl CalibrationRows {
         Normal { z: gather(&self.z), logits: gather(&self.logits), rows: rows.len() }
     }
 
+    /// Rules that hold on none of them: where there is one, no row is normal.
+    #[must_use]
+    pub fn never_hold(&self, rule_set: &RuleSet) -> Vec<usize> {
+        let truth = Program::compile(&rule_set.dag, &rule_set.roots()).evaluate(&self.labels);
+        let holds = |rule: usize| (0..self.halves.len()).any(|row| truth.get(row, rule) == Some(true));
+        (0..rule_set.rules.len()).filter(|&rule| !holds(rule)).collect()
+    }
+
     /// Whether they are of a bank with so many features and concepts.
     #[must_use]
     pub fn fits(&self, features: usize, concepts: usize) -> bool {

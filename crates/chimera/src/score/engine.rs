@@ -17,10 +17,10 @@ use super::flag::{Flagging, Thresholds};
 use super::learned::{Learned, Supervised};
 use super::method::{Evaluators, Method};
 use super::violation::violation;
-use crate::baseline::{self, Baseline, Teaching, Violations};
+use crate::baseline::{self, Baseline, FittedOn, Teaching, Violations};
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::gate::rules::{GATES, GateSection, RuleGates};
+use crate::gate::rules::{GATES, GateSection, Root, RuleGates};
 use crate::gate::stage::{GateEvent, Material, Place};
 use crate::leaf::encode::EncodedRows;
 use crate::model::Model;
@@ -59,6 +59,9 @@ pub struct Scoring {
 pub struct SampleScores {
     /// One number for the sample; `None` where no rule can be scored.
     pub anomaly: Option<f64>,
+    /// The rule that decides it, by number, or weighs most in it.
+    #[serde(skip)]
+    pub reason: Option<usize>,
     /// For each rule the probability that it holds; `None` where the method cannot tell.
     pub p: Vec<Option<f64>>,
     /// For each rule how badly it is broken, gated.
@@ -66,10 +69,10 @@ pub struct SampleScores {
 }
 
 impl SampleScores {
-    /// The rules that are broken most, by number, the worst first.
+    /// The rules that are broken most of those that count, by number, the worst first.
     #[must_use]
-    pub fn top(&self, count: usize) -> Vec<usize> {
-        let mut rules: Vec<usize> = (0..self.s.len()).filter(|&rule| self.s[rule].is_some()).collect();
+    pub fn top(&self, count: usize, counted: &[bool]) -> Vec<usize> {
+        let mut rules: Vec<usize> = (0..self.s.len()).filter(|&rule| counted[rule] && self.s[rule].is_some()).collect();
         let score = |rule: usize| self.s[rule].unwrap_or_default();
         rules.sort_by(|&one, &other| score(other).total_cmp(&score(one)).then(one.cmp(&other)));
         rules.truncate(count);
@@ -154,14 +157,19 @@ impl Engine {
         Ok(Self { model, gates, rows, baselines: BTreeMap::new() })
     }
 
-    /// The same model with other rules, over its concepts: every part of them must have a gate in the model or in the cache.
-    /// What was taught for the rules before is forgotten.
+    /// The same model with other rules, over its concepts. For the method `chimera` every part of them must have a gate in the
+    /// model or in the cache; other methods need none. What was taught for the rules before is forgotten.
     ///
     /// # Errors
     /// As [`RuleGates::of_rules`].
-    pub fn with_rules(self, folder: &Path, rule_set: RuleSet, cache: &Path) -> Result<Self> {
+    pub fn with_rules(self, folder: &Path, rule_set: RuleSet, method: Method, cache: Option<&Path>) -> Result<Self> {
         let section = section_of(&self.model, folder)?;
-        let gates = RuleGates::of_rules(folder, &self.model.manifest, section, rule_set, cache)?;
+        let gates = if method == Method::Chimera {
+            RuleGates::of_rules(folder, &self.model.manifest, section, rule_set, cache)?
+        } else {
+            let roots = vec![Root::Missing; rule_set.rules.len()];
+            RuleGates::of_roots(rule_set, &[], roots, self.model.manifest.bank.encoder.features())?
+        };
         Ok(Self { gates, baselines: BTreeMap::new(), ..self })
     }
 
@@ -214,7 +222,8 @@ impl Engine {
             let message = format!("expected rules that matter at least `{least}`, got none");
             return Err(Error::input(message, Some("`severity` is an attribute of rules".to_owned())));
         }
-        let mut ready = Ready { engine: self, evaluators, aggregator: Aggregator::Formula, scoring, counted };
+        let mut ready =
+            Ready { engine: self, evaluators, aggregator: Aggregator::Formula, scoring, counted, fitted_on: None };
         match scoring.aggregation {
             Aggregation::Learned => {
                 let normal = ready.all(&self.normal(Half::Fit), threads)?;
@@ -226,11 +235,25 @@ impl Engine {
                     let hint = "name the dataset that the model was trained on with `--data`";
                     Error::input(message.to_owned(), Some(hint.to_owned()))
                 })?;
-                ready.aggregator = Aggregator::Supervised(ready.supervised(dataset, encoded, threads)?);
+                if scoring.method == Method::Oracle {
+                    let message =
+                        "`learned-supervised` would be fitted to what the oracle says of rows that it has learned from";
+                    return Err(Error::input(message.to_owned(), Some("another `--agg` or `--method`".to_owned())));
+                }
+                let (supervised, fitted_on) = ready.supervised(dataset, encoded, threads)?;
+                ready.aggregator = Aggregator::Supervised(supervised);
+                ready.fitted_on = Some(fitted_on);
             }
             _ => {}
         }
         Ok(ready)
+    }
+
+    /// Names of rules that hold on no calibration row: where there is one, no row is normal.
+    #[must_use]
+    pub fn never_hold(&self) -> Vec<&str> {
+        let rule_set = &self.gates.rule_set;
+        self.rows.never_hold(rule_set).into_iter().map(|rule| rule_set.rules[rule].name.as_str()).collect()
     }
 
     /// Calibration rows on which every rule is known to hold.
@@ -256,6 +279,7 @@ pub struct Ready<'a> {
     scoring: Scoring,
     /// Which rules count for the one number of a sample.
     counted: Vec<bool>,
+    fitted_on: Option<FittedOn>,
 }
 
 #[derive(Debug)]
@@ -266,6 +290,18 @@ enum Aggregator {
 }
 
 impl Ready<'_> {
+    /// Which rules count for the one number of a sample.
+    #[must_use]
+    pub fn counted(&self) -> &[bool] {
+        &self.counted
+    }
+
+    /// The samples that break rules that the aggregation was fitted to; `None` where it was not.
+    #[must_use]
+    pub fn fitted_on(&self) -> Option<FittedOn> {
+        self.fitted_on
+    }
+
     /// Scores samples and hands them over in their order, a block at a time.
     ///
     /// # Errors
@@ -325,12 +361,23 @@ impl Ready<'_> {
                         Some(RuleScore { rule, p: p[rule]?, s: s[rule]?, weight })
                     })
                     .collect();
-                let anomaly = match &self.aggregator {
-                    Aggregator::Formula => self.scoring.aggregation.of(&scored),
-                    Aggregator::Learned(learned) => learned.of(&scored),
-                    Aggregator::Supervised(supervised) => supervised.of(&scored, samples.z(first + row)),
+                let most = |by: &dyn Fn(&RuleScore) -> f64| {
+                    scored.iter().max_by(|one, other| by(one).total_cmp(&by(other))).map(|score| score.rule)
                 };
-                SampleScores { anomaly, p, s }
+                let (anomaly, reason) = match &self.aggregator {
+                    Aggregator::Formula => {
+                        let reason = match self.scoring.aggregation {
+                            Aggregation::Min | Aggregation::Geo => most(&|score| 1.0 - score.p),
+                            _ => most(&|score| score.s),
+                        };
+                        (self.scoring.aggregation.of(&scored), reason)
+                    }
+                    Aggregator::Learned(learned) => learned.of(&scored).unzip(),
+                    Aggregator::Supervised(supervised) => {
+                        (supervised.of(&scored, samples.z(first + row)), most(&|score| score.s))
+                    }
+                };
+                SampleScores { anomaly, reason, p, s }
             })
             .collect())
     }
@@ -343,14 +390,19 @@ impl Ready<'_> {
         &self,
         flagging: Flagging,
         rate: f64,
-        set: Vec<(usize, f64)>,
+        set: BTreeMap<usize, f64>,
         threads: NonZeroUsize,
     ) -> Result<Thresholds> {
         let normal = self.all(&self.engine.normal(Half::Thresholds), threads)?;
         Thresholds::new(flagging, rate, &normal, &self.counted, set)
     }
 
-    fn supervised(&self, dataset: &Dataset, encoded: &EncodedRows, threads: NonZeroUsize) -> Result<Supervised> {
+    fn supervised(
+        &self,
+        dataset: &Dataset,
+        encoded: &EncodedRows,
+        threads: NonZeroUsize,
+    ) -> Result<(Supervised, FittedOn)> {
         let violations = Violations::of(dataset, encoded)?;
         let rule_set = &self.engine.gates.rule_set;
         let truth = Program::compile(&rule_set.dag, &rule_set.roots()).evaluate(&dataset.table().labels);
@@ -368,6 +420,6 @@ impl Ready<'_> {
         let scored = scored.collect::<Result<Vec<_>>>()?;
         let parts: Vec<Vec<(&SampleScores, bool)>> =
             scored.iter().map(|part| part.iter().map(|(scores, broken)| (scores, *broken)).collect()).collect();
-        Supervised::fit(&parts, violations.fold_of)
+        Ok((Supervised::fit(&parts, &self.counted, violations.fold_of)?, violations.fitted_on))
     }
 }

@@ -1,6 +1,8 @@
 //! Which samples are flagged: by one threshold for all rules together, by one for each rule, or by Benjamini and Hochberg over
 //! rules. All of them come from normal samples alone.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::engine::SampleScores;
@@ -16,7 +18,8 @@ pub enum Flagging {
     Global,
     /// Each rule's own score: of normal samples, each rule flags a share `rate`.
     PerRule,
-    /// Rules whose scores are odd together: of the rules that are flagged, a share `rate` is flagged wrongly.
+    /// Rules whose scores are odd together: of the rules that are flagged, a share `rate` at most is flagged wrongly, in the mean
+    /// and where rules are independent or depend on each other positively.
     BenjaminiHochberg,
 }
 
@@ -43,9 +46,11 @@ pub struct Thresholds {
     rules: Vec<Option<f64>>,
     /// Scores of normal samples, a rule each.
     normal: Vec<Conformal>,
-    /// Thresholds of rules that somebody has set.
-    set: Vec<(usize, f64)>,
+    /// Thresholds of rules that somebody has set; these rules are judged by them alone.
+    set: BTreeMap<usize, f64>,
     rows: usize,
+    /// Rules that count.
+    counted: usize,
 }
 
 /// What is flagged of a sample.
@@ -67,8 +72,9 @@ impl Thresholds {
         rate: f64,
         normal: &[SampleScores],
         counted: &[bool],
-        set: Vec<(usize, f64)>,
+        set: BTreeMap<usize, f64>,
     ) -> Result<Self> {
+        let scored = normal.iter().filter(|scores| scores.anomaly.is_some()).count();
         let global = Conformal::new(normal.iter().filter_map(|scores| scores.anomaly).collect())?.threshold(rate);
         let of_rule = |(rule, counted): (usize, &bool)| {
             let scores = normal.iter().filter(|_| *counted).filter_map(|scores| scores.s[rule]);
@@ -76,7 +82,16 @@ impl Thresholds {
         };
         let normal_rules = counted.iter().enumerate().map(of_rule).collect::<Result<Vec<Conformal>>>()?;
         let rules = normal_rules.iter().map(|scores| scores.threshold(rate)).collect();
-        Ok(Self { flagging, rate, global, rules, normal: normal_rules, set, rows: normal.len() })
+        Ok(Self {
+            flagging,
+            rate,
+            global,
+            rules,
+            normal: normal_rules,
+            set,
+            rows: scored,
+            counted: counted.iter().filter(|counted| **counted).count(),
+        })
     }
 
     /// The threshold of the one number of a sample; `None` where there is none.
@@ -88,8 +103,13 @@ impl Thresholds {
     /// The threshold of each rule, those that somebody has set included.
     #[must_use]
     pub fn rules(&self) -> Vec<Option<f64>> {
-        let set = |rule: usize| self.set.iter().rev().find(|(other, _)| *other == rule).map(|(_, limit)| *limit);
-        self.rules.iter().enumerate().map(|(rule, limit)| set(rule).or(*limit)).collect()
+        self.rules.iter().enumerate().map(|(rule, limit)| self.set.get(&rule).copied().or(*limit)).collect()
+    }
+
+    /// Thresholds of rules that somebody has set.
+    #[must_use]
+    pub fn set(&self) -> &BTreeMap<usize, f64> {
+        &self.set
     }
 
     /// Normal samples that they come from.
@@ -98,23 +118,27 @@ impl Thresholds {
         self.rows
     }
 
-    /// How many normal samples the way of flagging takes before it can flag anything.
+    /// How many normal samples it takes before anything can be flagged; for Benjamini and Hochberg, before all rules together
+    /// can be.
     #[must_use]
     pub fn rows_needed(&self) -> usize {
-        let rules = self.normal.iter().filter(|scores| !scores.is_empty()).count().max(1);
-        let share = match self.flagging {
-            Flagging::Global | Flagging::PerRule => self.rate,
-            // The first of the rules must pass alone.
-            Flagging::BenjaminiHochberg => self.rate / rules as f64,
-        };
-        (1.0 / share - 1.0 - 1e-9).ceil() as usize
+        (1.0 / self.rate - 1.0 - 1e-9).ceil() as usize
+    }
+
+    /// How many it takes before a single rule can be flagged: for Benjamini and Hochberg, more.
+    #[must_use]
+    pub fn rows_needed_for_one(&self) -> usize {
+        match self.flagging {
+            Flagging::Global | Flagging::PerRule => self.rows_needed(),
+            Flagging::BenjaminiHochberg => (self.counted.max(1) as f64 / self.rate - 1.0 - 1e-9).ceil() as usize,
+        }
     }
 
     /// Which of a sample is flagged.
     #[must_use]
     pub fn flags(&self, scores: &SampleScores) -> Flags {
         let above = |rule: usize, limit: Option<f64>| scores.s[rule].zip(limit).is_some_and(|(s, limit)| s > limit);
-        let set = self.set.iter().filter(|(rule, limit)| above(*rule, Some(*limit))).map(|(rule, _)| *rule);
+        let set = self.set.iter().filter(|(rule, limit)| above(**rule, Some(**limit))).map(|(rule, _)| *rule);
         let mut rules: Vec<usize> = match self.flagging {
             Flagging::Global => set.collect(),
             Flagging::PerRule => {
@@ -124,6 +148,7 @@ impl Thresholds {
             Flagging::BenjaminiHochberg => {
                 let told: Vec<usize> = (0..self.normal.len())
                     .filter(|&rule| scores.s[rule].is_some() && !self.normal[rule].is_empty())
+                    .filter(|rule| !self.set.contains_key(rule))
                     .collect();
                 let p_value = |&rule: &usize| self.normal[rule].p_value(scores.s[rule].unwrap_or_default());
                 let chosen = benjamini_hochberg(&told.iter().map(p_value).collect::<Vec<f64>>(), self.rate);
@@ -145,7 +170,7 @@ mod tests {
     use super::*;
 
     fn scores(anomaly: f64, s: [f64; 2]) -> SampleScores {
-        SampleScores { anomaly: Some(anomaly), p: s.map(|s| Some(1.0 - s)).into(), s: s.map(Some).into() }
+        SampleScores { anomaly: Some(anomaly), reason: None, p: s.map(|s| Some(1.0 - s)).into(), s: s.map(Some).into() }
     }
 
     #[test]
@@ -154,6 +179,7 @@ mod tests {
         let normal: Vec<SampleScores> =
             (1..=99).map(|at| scores(f64::from(at) / 100.0, [f64::from(at) / 100.0, f64::from(at) / 1000.0])).collect();
         let ask = |flagging, rate, set: Vec<(usize, f64)>, s: [f64; 2]| {
+            let set = set.into_iter().collect();
             let thresholds = Thresholds::new(flagging, rate, &normal, &[true, true], set).unwrap();
             let flags = thresholds.flags(&scores(s[0].max(s[1]), s));
             (flags.sample, flags.rules)
@@ -169,10 +195,14 @@ mod tests {
         // p-values .01 and .9 of two rules at 2 %: the first step is .01. At 1 % it is .005, and nothing passes.
         assert_eq!(ask(Flagging::BenjaminiHochberg, 0.02, vec![], [0.1, 0.5]), (true, vec![1]));
         assert_eq!(ask(Flagging::BenjaminiHochberg, 0.01, vec![], [0.1, 0.5]), (false, vec![]));
-        let needed = |flagging| Thresholds::new(flagging, 0.01, &normal, &[true, true], vec![]).unwrap().rows_needed();
-        assert_eq!([Flagging::Global, Flagging::BenjaminiHochberg].map(needed), [99, 199]);
+        // A rule that has a threshold of its own is judged by that.
+        assert_eq!(ask(Flagging::BenjaminiHochberg, 0.02, vec![(1, 0.6)], [0.1, 0.5]), (false, vec![]));
+        assert_eq!(ask(Flagging::BenjaminiHochberg, 0.02, vec![(1, 0.01)], [0.1, 0.02]), (true, vec![1]));
+        let of = |flagging| Thresholds::new(flagging, 0.01, &normal, &[true, true], BTreeMap::new()).unwrap();
+        let needed = |flagging| (of(flagging).rows_needed(), of(flagging).rows_needed_for_one());
+        assert_eq!([Flagging::Global, Flagging::BenjaminiHochberg].map(needed), [(99, 99), (99, 199)]);
         // A rule that does not count is never flagged.
-        let one = Thresholds::new(Flagging::PerRule, 0.05, &normal, &[true, false], vec![]).unwrap();
+        let one = Thresholds::new(Flagging::PerRule, 0.05, &normal, &[true, false], BTreeMap::new()).unwrap();
         assert_eq!(one.flags(&scores(0.5, [0.1, 0.5])), Flags::default());
     }
 }

@@ -10,7 +10,10 @@ use crate::linear::solve;
 const FEWEST: usize = 20;
 
 /// No rule is so sure of normal samples that less than this, in logits, counts as a spread.
-const LEAST_SPREAD: f64 = 0.25;
+const LEAST_SPREAD: f64 = 0.5;
+
+/// Scores below this are all alike: that a rule is surer than sure on normal samples makes nothing else odd.
+const LEAST_SCORE: f64 = 1e-3;
 
 /// The upper decile of a normal distribution, in deviations.
 const UPPER_DECILE: f64 = 1.281_551_565_544_600_4;
@@ -43,22 +46,22 @@ impl Learned {
         Ok(Self { rules: (0..rules).map(of_rule).collect() })
     }
 
-    /// The score of a sample, from 0 to 1; one half is what is usual.
+    /// The score of a sample, from 0 to 1, one half being what is usual; and the rule that decides it.
     #[must_use]
-    pub fn of(&self, rules: &[RuleScore]) -> Option<f64> {
+    pub fn of(&self, rules: &[RuleScore]) -> Option<(f64, usize)> {
         let away = rules.iter().filter_map(|score| {
             let (median, spread) = self.rules[score.rule]?;
-            Some((logit(score.s) - median) / spread)
+            Some(((logit(score.s) - median) / spread, score.rule))
         });
-        let furthest = away.max_by(f64::total_cmp)?;
+        let (furthest, rule) = away.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
         // Never flat: of two that are far away, the further one stays ahead.
-        Some(0.5 + 0.5 * furthest / (1.0 + furthest.abs()))
+        Some((0.5 + 0.5 * furthest / (1.0 + furthest.abs()), rule))
     }
 }
 
-/// Scores of 0 and 1 are far out, but not infinitely so.
+/// A score of 1 is far out, but not infinitely so.
 fn logit(s: f64) -> f64 {
-    let s = s.clamp(1e-9, 1.0 - 1e-9);
+    let s = s.clamp(LEAST_SCORE, 1.0 - 1e-9);
     (s / (1.0 - s)).ln()
 }
 
@@ -70,12 +73,13 @@ pub struct Supervised {
 }
 
 impl Supervised {
-    /// Fits a line for each part: `parts` has the scores of samples, and whether they break a rule.
+    /// Fits a line for each part: `parts` has the scores of samples, and whether they break a rule; only rules that count are
+    /// seen.
     ///
     /// # Errors
     /// A part in which all samples break a rule, or none does.
-    pub fn fit(parts: &[Vec<(&SampleScores, bool)>], fold_of: FoldOf) -> Result<Self> {
-        let lines = parts.iter().map(|samples| Line::fit(samples)).collect::<Option<Vec<Line>>>();
+    pub fn fit(parts: &[Vec<(&SampleScores, bool)>], counted: &[bool], fold_of: FoldOf) -> Result<Self> {
+        let lines = parts.iter().map(|samples| Line::fit(samples, counted)).collect::<Option<Vec<Line>>>();
         let lines = lines.ok_or_else(|| {
             let message = "`learned-supervised` needs samples that break rules and samples that do not".to_owned();
             Error::input(message, Some("`learned` needs neither".to_owned()))
@@ -89,7 +93,8 @@ impl Supervised {
         if rules.is_empty() {
             return None;
         }
-        let line = &self.lines[self.fold_of.of(z)];
+        // What was learned from is not scored.
+        let line = &self.lines[self.fold_of.of(z)?];
         let sum: f64 = rules.iter().map(|score| line.weights[score.rule] * (score.s - line.means[score.rule])).sum();
         Some(1.0 / (1.0 + (-(line.offset + sum)).exp()))
     }
@@ -105,7 +110,7 @@ struct Line {
 
 impl Line {
     /// Newton's method with a ridge of 1 on scores brought to one scale; scores that are unknown count as the mean.
-    fn fit(samples: &[(&SampleScores, bool)]) -> Option<Self> {
+    fn fit(samples: &[(&SampleScores, bool)], counted: &[bool]) -> Option<Self> {
         let broken = samples.iter().filter(|(_, broken)| *broken).count();
         if broken == 0 || broken == samples.len() {
             return None;
@@ -117,7 +122,7 @@ impl Line {
         let spread = |rule: usize| {
             let count = known(rule).count().max(1) as f64;
             let deviation = (known(rule).map(|s| (s - means[rule]).powi(2)).sum::<f64>() / count).sqrt();
-            if deviation > 1e-9 { 1.0 / deviation } else { 0.0 }
+            if counted[rule] && deviation > 1e-9 { 1.0 / deviation } else { 0.0 }
         };
         let scales: Vec<f64> = (0..rules).map(spread).collect();
         let row = |scores: &SampleScores| -> Vec<f64> {
@@ -182,6 +187,7 @@ mod tests {
     fn scores(s: &[f64]) -> SampleScores {
         SampleScores {
             anomaly: None,
+            reason: None,
             p: s.iter().map(|s| Some(1.0 - s)).collect(),
             s: s.iter().copied().map(Some).collect(),
         }
@@ -197,10 +203,16 @@ mod tests {
         // The first rule is anything up to .9 on normal samples, the second never above .01.
         let normal: Vec<SampleScores> = (0..200).map(|_| scores(&[0.9 * random.f64(), 0.01 * random.f64()])).collect();
         let learned = Learned::fit(&normal).unwrap();
-        let of = |s: &[f64]| learned.of(&rules(s)).unwrap();
+        let of = |s: &[f64]| learned.of(&rules(s)).unwrap().0;
         assert!(of(&[0.2, 0.5]) > of(&[0.89, 0.005]), "by `max` it would be the other way round");
         assert!(of(&[0.2, 0.9]) > of(&[0.2, 0.5]) && of(&[0.2, 1.0]) < 1.0);
         assert!((0.0..1.0).contains(&of(&[0.0, 0.0])));
+        assert_eq!(learned.of(&rules(&[0.2, 0.5])).unwrap().1, 1);
+        // A rule that is nothing at all on normal samples does not make a trifle an anomaly.
+        let sure: Vec<SampleScores> = (0..200).map(|_| scores(&[0.1 * random.f64(), 0.0])).collect();
+        let learned = Learned::fit(&sure).unwrap();
+        let of = |s: &[f64]| learned.of(&rules(s)).unwrap().0;
+        assert!(of(&[0.99, 0.0]) > of(&[0.05, 1e-4]) && of(&[0.05, 0.5]) > of(&[0.1, 0.0]));
         assert!(Learned::fit(&normal[..10]).unwrap_err().to_string().contains("needs 20 normal"));
         assert_eq!(learned.of(&[]), None);
     }
@@ -212,7 +224,7 @@ mod tests {
         let y = [false, false, true, true, true, false];
         let samples: Vec<SampleScores> = x.iter().map(|s| scores(s)).collect();
         let pairs: Vec<(&SampleScores, bool)> = samples.iter().zip(y).collect();
-        let line = Line::fit(&pairs).unwrap();
+        let line = Line::fit(&pairs, &[true, true]).unwrap();
         let p = |x: &[f64; 2]| {
             let sum: f64 = (0..2).map(|rule| line.weights[rule] * (x[rule] - line.means[rule])).sum();
             1.0 / (1.0 + (-(line.offset + sum)).exp())
@@ -226,6 +238,7 @@ mod tests {
             assert!((pull - line.weights[rule] * deviation).abs() < 1e-5, "{pull} {line:?}");
         }
         assert!(p(&[0.9, 0.5]) > p(&[0.1, 0.5]));
-        assert!(Line::fit(&pairs[..2]).is_none());
+        assert!(Line::fit(&pairs[..2], &[true, true]).is_none());
+        assert_eq!(Line::fit(&pairs, &[true, false]).unwrap().weights[1], 0.0);
     }
 }

@@ -194,10 +194,11 @@ impl<'a> Evaluators<'a> {
             Source::Exact(exact) => exact.evaluate(&calibrated),
             Source::Gates(gates) => self.gates(gates, features, &calibrated, rows),
             Source::Heads(heads, independent) => {
-                let probabilities = heads.probabilities(features, 0..rows);
+                let (probabilities, lost) = heads.probabilities(features, 0..rows);
                 let mut p = by_rule(independent.evaluate(&table(&probabilities, concepts, rows)?));
                 let untold = p.iter_mut().enumerate().filter(|(rule, _)| !heads.can_tell(*rule));
                 untold.for_each(|(_, p)| p.fill(None));
+                p.iter_mut().for_each(|p| lost.iter().for_each(|&row| p[row] = None));
                 p
             }
             Source::CrossFitted(gates) => {

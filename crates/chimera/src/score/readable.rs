@@ -20,6 +20,8 @@ pub const DEFAULT_RATE: f64 = 0.01;
 
 #[derive(Serialize)]
 struct Readable<'a> {
+    /// The seal of the model's manifest: whose thresholds these are.
+    model: &'a str,
     method: Method,
     aggregation: Aggregation,
     tau: f64,
@@ -38,8 +40,9 @@ struct Readable<'a> {
 pub fn write(engine: &Engine, folder: &Path, threads: NonZeroUsize) -> Result<()> {
     let scoring = Scoring::default();
     let ready = engine.ready(scoring, None, threads)?;
-    let thresholds = ready.thresholds(Flagging::Global, DEFAULT_RATE, Vec::new(), threads)?;
+    let thresholds = ready.thresholds(Flagging::Global, DEFAULT_RATE, BTreeMap::new(), threads)?;
     let readable = Readable {
+        model: &engine.model.manifest.seal,
         method: scoring.method,
         aggregation: scoring.aggregation,
         tau: scoring.tau,

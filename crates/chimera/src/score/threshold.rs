@@ -64,7 +64,8 @@ pub fn benjamini_hochberg(p_values: &[f64], rate: f64) -> Vec<bool> {
     let mut sorted = p_values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len() as f64;
-    let passes = |(place, p): &(usize, &f64)| **p <= rate * (*place as f64 + 1.0) / count;
+    // Shares of whole numbers: rounding must not decide between equal ones.
+    let passes = |(place, p): &(usize, &f64)| **p <= rate * (*place as f64 + 1.0) / count + 1e-12;
     let last = sorted.iter().enumerate().filter(passes).map(|(_, p)| *p).next_back();
     p_values.iter().map(|p| last.is_some_and(|last| *p <= last)).collect()
 }
@@ -115,5 +116,8 @@ mod tests {
         assert_eq!(chosen, [true, true, false, true, true]);
         assert_eq!(benjamini_hochberg(&[0.011, 0.9], 0.02), [false, false]);
         assert!(benjamini_hochberg(&[], 0.05).is_empty());
+        // 1/300 is 0.01 * 3 / 9, though not in floating point.
+        let nine: Vec<f64> = (0..9).map(|rule| if rule < 3 { 1.0 / 300.0 } else { 0.9 }).collect();
+        assert_eq!(benjamini_hochberg(&nine, 0.01).iter().filter(|chosen| **chosen).count(), 3);
     }
 }

@@ -98,11 +98,12 @@ mod tests {
         let (rules, mut out) = (["r", "q"], Vec::new());
         let mut writer = format.writer(&rules);
         writer.begin(&mut out).unwrap();
-        let half = SampleScores { anomaly: Some(0.1), p: vec![Some(0.9), None], s: vec![Some(0.1), None] };
+        let half =
+            SampleScores { anomaly: Some(0.1), reason: Some(0), p: vec![Some(0.9), None], s: vec![Some(0.1), None] };
         let (top, flagged_rules, severity) = (vec!["r"], vec!["r"], Some(RuleSeverity::High));
         let row = Row { id: "a,\"b", flagged: true, severity, scores: &half, top, flagged_rules };
         writer.row(&mut out, &row).unwrap();
-        let none = SampleScores { anomaly: None, p: vec![None; 2], s: vec![None; 2] };
+        let none = SampleScores { anomaly: None, reason: None, p: vec![None; 2], s: vec![None; 2] };
         let (top, flagged_rules) = (Vec::new(), Vec::new());
         let row = Row { id: "c", flagged: false, severity: None, scores: &none, top, flagged_rules };
         writer.row(&mut out, &row).unwrap();
