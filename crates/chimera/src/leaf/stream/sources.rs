@@ -74,13 +74,7 @@ impl<'a> Sources<'a> {
                     Self::Rows { dataset, .. } => dataset.manifest().kind_of_media(),
                     Self::Loose(loose) => Some(loose.kind()),
                 };
-                // One frame of a video is a picture, and a dataset says how to get it.
-                let is_one_frame = *frames == 1 && got == Some(Kind::Video) && matches!(self, Self::Rows { .. });
-                if got == Some(wanted) || is_one_frame {
-                    Ok(())
-                } else {
-                    Err(self.another(words(wanted), &kind_words(got), None))
-                }
+                if got == Some(wanted) { Ok(()) } else { Err(self.another(words(wanted), &kind_words(got), None)) }
             }
             (Self::Loose(loose), EncoderConfig::Given { .. }) => {
                 let hint = "bring them in with `chimera import features`";
