@@ -126,8 +126,16 @@ pub(crate) struct Selection {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Threads {
     /// Threads to work with; all cores by default. Results do not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
+}
+
+/// More threads than this are no machine's, and would only take its memory.
+const MOST_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let wanted = || format!("expected from 1 to {MOST_THREADS}");
+    text.parse().ok().filter(|threads: &NonZeroUsize| threads.get() <= MOST_THREADS).ok_or_else(wanted)
 }
 
 impl Threads {

@@ -213,7 +213,7 @@ fn pictures_are_scored_where_they_lie() {
         assert_eq!(ran.code, 2, "{words}: {}", ran.err);
         ran.err
     };
-    assert!(wrong("model images --fpr 1.5").contains("expected `--fpr` above 0"));
+    assert!(wrong("model images --fpr 1.5").contains("expected `--fpr` from 0.000001"));
     assert!(wrong("model images --threshold other=0.5").contains("no rule `other`"));
     assert!(wrong("model images --threshold r=1.5").contains("a score from 0 to 1"));
     assert!(wrong("model nothing").contains("no such file or folder"));

@@ -88,7 +88,14 @@ fn rows_of(dataset: &Dataset, split: Option<&str>) -> anyhow::Result<Vec<usize>>
     let Some(split) = split else { return Ok((0..splits.len()).collect()) };
     let rows: Vec<usize> = (0..splits.len()).filter(|&row| splits[row].as_str() == split).collect();
     if rows.is_empty() {
-        bail!("expected rows of the split `{split}` in `{}`, got none", dataset.folder().display());
+        let mut known: Vec<&str> = splits.iter().map(|split| split.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        bail!(
+            "expected rows of the split `{split}` in `{}`, got none\nhint: it has {}",
+            dataset.folder().display(),
+            known.join(", ")
+        );
     }
     Ok(rows)
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use anyhow::bail;
-use chimera::score::engine::Engine;
+use chimera::score::calibration_rows::Half;
+use chimera::score::engine::{Engine, Ready};
 use chimera::score::flag::{Flagging, Thresholds};
 use chimera_logic::attributes::RuleSeverity;
 
 use crate::console::Console;
-use crate::table::counted;
+use crate::table::{counted, grouped};
 
 /// Thresholds of single rules, as typed. Rules that do not count have none.
 pub(crate) fn parse(words: &[String], engine: &Engine, least: RuleSeverity) -> anyhow::Result<BTreeMap<usize, f64>> {
@@ -37,25 +38,39 @@ fn listed(engine: &Engine) -> String {
 }
 
 /// Says where thresholds promise less than one might think.
-pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, engine: &Engine, console: &Console) {
+pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, ready: &Ready<'_>, console: &Console) {
+    let engine = ready.engine();
+    let normal = ready.normal(Half::Thresholds);
+    if normal.unknown > 0 {
+        console.say(format_args!(
+            "{} for thresholds leave a rule open and are left out ({} break one, {} are normal): rates hold for samples like \
+             those that are left",
+            counted(normal.unknown, "calibration row"),
+            grouped(normal.broken as u64),
+            grouped(normal.rows as u64)
+        ));
+    }
     let rules = engine.rules().count();
     let (rows, needed) = (thresholds.rows(), thresholds.rows_needed());
     let for_one = thresholds.rows_needed_for_one();
+    if rows == 0 {
+        console.say(
+            "no calibration row is normal, so nothing is flagged by a rate: each breaks a rule or leaves one open",
+        );
+        let never = engine.never_hold();
+        if !never.is_empty() {
+            let never: Vec<String> = never.iter().take(5).map(|rule| format!("`{rule}`")).collect();
+            console.say(format_args!("hint: these rules hold on none of them: {}", never.join(", ")));
+        }
+        return;
+    }
     if rows < needed {
         console.say(format_args!(
-            "{} are too few for `--flag {}` at a rate of {rate}: {needed} are needed, so nothing is flagged by it\n\
+            "{} cannot tell `--flag {}` at a rate of {rate}: {needed} are needed, so nothing is flagged by it\n\
              hint: a larger `--fpr`, or more calibration rows",
             counted(rows, "normal calibration row"),
             flagging.name(),
         ));
-        let never = engine.never_hold();
-        if rows == 0 && !never.is_empty() {
-            let never: Vec<String> = never.iter().take(5).map(|rule| format!("`{rule}`")).collect();
-            console.say(format_args!(
-                "no calibration row is normal, since these rules hold on none: {}",
-                never.join(", ")
-            ));
-        }
         return;
     }
     match flagging {
@@ -79,6 +94,8 @@ pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, engine
 /// What samples were flagged by, for the closing line.
 pub(crate) fn words(thresholds: &Thresholds, flagging: Flagging) -> String {
     let words = match (flagging, thresholds.global()) {
+        // Sure models have thresholds of many zeros.
+        (Flagging::Global, Some(limit)) if limit < 1e-3 => format!(" above {limit:.2e}"),
         (Flagging::Global, Some(limit)) => format!(" above {limit:.4}"),
         (Flagging::Global, None) => String::new(),
         (Flagging::PerRule, _) => " by a rule's own threshold".to_owned(),

@@ -39,8 +39,8 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
         tau: arguments.tau,
         least_severity: arguments.min_severity,
     };
-    if !(arguments.fpr > 0.0 && arguments.fpr < 1.0) {
-        bail!("expected `--fpr` above 0 and below 1, got `{}`", arguments.fpr);
+    if !(1e-6..1.0).contains(&arguments.fpr) {
+        bail!("expected `--fpr` from 0.000001 to below 1, got `{}`", arguments.fpr);
     }
     if !(0.0..1.0).contains(&arguments.tau) {
         bail!("expected `--tau` from 0 to below 1, got `{}`", arguments.tau);
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
         console.say(format_args!("{}{}", arguments.agg.name(), teach::seen(fitted_on)));
     }
     summary.remembers_all = arguments.json && file.is_some();
-    limits::say(&thresholds, arguments.flag, arguments.fpr, &engine, console);
+    limits::say(&thresholds, arguments.flag, arguments.fpr, &ready, console);
 
     let pass = Pass { ready: &ready, stream: &stream, threads, stop: stop_on_interrupt() };
     let table = Table {

@@ -65,7 +65,7 @@ impl<'a> Shown<'a> {
                 self.say(format_args!("a gate of the model was damaged ({reason}); written anew: {}", path.display()));
             }
             GateEvent::NotKept(error) => {
-                self.say(format_args!("gates are not kept in the cache, only in the model: {error}"));
+                self.say(format_args!("gates are not kept in the cache: {error}"));
             }
         }
     }

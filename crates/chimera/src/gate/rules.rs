@@ -75,7 +75,10 @@ impl GateSection {
             features: write_features(&stage.leaf_features, &folder.join(GATES))?,
             lineage: stage.lineage.clone(),
             calibration: stage.calibration_rows.write(&folder.join(GATES))?,
-            normal_rows: stage.calibration_rows.normal(rule_set, Half::Thresholds).rows,
+            normal_rows: stage
+                .calibration_rows
+                .normal(rule_set, &vec![true; rule_set.rules.len()], Half::Thresholds)
+                .rows,
             rows: report.rows,
             broken_rows: report.broken_rows,
             counts: report.counts(),

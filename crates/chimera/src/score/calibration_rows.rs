@@ -44,6 +44,10 @@ pub struct Normal {
     pub logits: Vec<f32>,
     /// Number of rows.
     pub rows: usize,
+    /// Rows beside them that break a rule.
+    pub broken: usize,
+    /// Rows beside them that break none, but leave one open.
+    pub unknown: usize,
 }
 
 impl CalibrationRows {
@@ -68,17 +72,35 @@ impl CalibrationRows {
         Ok(Self { z, logits: encoded.logits(&numbers)?, labels: dataset.table().labels.select(&numbers), halves })
     }
 
-    /// Those of a half on which every rule is known to hold.
+    /// Those of a half on which every rule that decides is known to hold, and how many of the others break one or leave one
+    /// open.
     #[must_use]
-    pub fn normal(&self, rule_set: &RuleSet, half: Half) -> Normal {
+    pub fn normal(&self, rule_set: &RuleSet, decides: &[bool], half: Half) -> Normal {
         let truth = Program::compile(&rule_set.dag, &rule_set.roots()).evaluate(&self.labels);
-        let holds = |row: &usize| (0..rule_set.rules.len()).all(|rule| truth.get(*row, rule) == Some(true));
-        let rows: Vec<usize> = (0..self.halves.len()).filter(|&row| self.halves[row] == half).filter(holds).collect();
+        let any = |row: usize, wanted| (0..decides.len()).any(|rule| decides[rule] && truth.get(row, rule) == wanted);
+        let (mut rows, mut broken, mut unknown) = (Vec::new(), 0, 0);
+        for row in (0..self.halves.len()).filter(|&row| self.halves[row] == half) {
+            match (any(row, Some(false)), any(row, None)) {
+                (true, _) => broken += 1,
+                (false, true) => unknown += 1,
+                (false, false) => rows.push(row),
+            }
+        }
+        Normal { broken, unknown, ..self.gather(&rows) }
+    }
+
+    /// The first few of them, whatever they break.
+    #[must_use]
+    pub fn some(&self, count: usize) -> Normal {
+        self.gather(&(0..self.halves.len().min(count)).collect::<Vec<usize>>())
+    }
+
+    fn gather(&self, rows: &[usize]) -> Normal {
         let gather = |from: &[f32]| {
             let width = from.len() / self.halves.len().max(1);
             rows.iter().flat_map(|row| &from[row * width..][..width]).copied().collect()
         };
-        Normal { z: gather(&self.z), logits: gather(&self.logits), rows: rows.len() }
+        Normal { z: gather(&self.z), logits: gather(&self.logits), rows: rows.len(), ..Normal::default() }
     }
 
     /// Rules that hold on none of them: where there is one, no row is normal.

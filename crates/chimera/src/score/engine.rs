@@ -29,6 +29,9 @@ use crate::parallel::in_parallel;
 /// Samples that are scored at a time: what one thread holds.
 const BLOCK: usize = 1024;
 
+/// So many calibration rows tell which rules can be scored at all.
+const PROBED: usize = 64;
+
 /// A model ready to score.
 #[derive(Debug)]
 pub struct Engine {
@@ -222,11 +225,19 @@ impl Engine {
             let message = format!("expected rules that matter at least `{least}`, got none");
             return Err(Error::input(message, Some("`severity` is an attribute of rules".to_owned())));
         }
-        let mut ready =
-            Ready { engine: self, evaluators, aggregator: Aggregator::Formula, scoring, counted, fitted_on: None };
+        let mut ready = Ready {
+            engine: self,
+            evaluators,
+            aggregator: Aggregator::Formula,
+            scoring,
+            counted,
+            decides: Vec::new(),
+            fitted_on: None,
+        };
+        ready.decides = ready.told(threads)?;
         match scoring.aggregation {
             Aggregation::Learned => {
-                let normal = ready.all(&self.normal(Half::Fit), threads)?;
+                let normal = ready.all(&ready.normal(Half::Fit), threads)?;
                 ready.aggregator = Aggregator::Learned(Learned::fit(&normal)?);
             }
             Aggregation::LearnedSupervised => {
@@ -255,12 +266,6 @@ impl Engine {
         let rule_set = &self.gates.rule_set;
         self.rows.never_hold(rule_set).into_iter().map(|rule| rule_set.rules[rule].name.as_str()).collect()
     }
-
-    /// Calibration rows on which every rule is known to hold.
-    #[must_use]
-    pub fn normal(&self, half: Half) -> Normal {
-        self.rows.normal(&self.gates.rule_set, half)
-    }
 }
 
 fn section_of<'a>(model: &'a Model, folder: &Path) -> Result<&'a GateSection> {
@@ -279,6 +284,8 @@ pub struct Ready<'a> {
     scoring: Scoring,
     /// Which rules count for the one number of a sample.
     counted: Vec<bool>,
+    /// Which rules decide whether a calibration row is normal: those that count and can be scored.
+    decides: Vec<bool>,
     fitted_on: Option<FittedOn>,
 }
 
@@ -290,6 +297,12 @@ enum Aggregator {
 }
 
 impl Ready<'_> {
+    /// The model.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        self.engine
+    }
+
     /// Which rules count for the one number of a sample.
     #[must_use]
     pub fn counted(&self) -> &[bool] {
@@ -382,6 +395,19 @@ impl Ready<'_> {
             .collect())
     }
 
+    /// Calibration rows on which every rule that counts and can be scored is known to hold.
+    #[must_use]
+    pub fn normal(&self, half: Half) -> Normal {
+        self.engine.rows.normal(&self.engine.gates.rule_set, &self.decides, half)
+    }
+
+    /// Which rules count and can be scored on some calibration row; all that count where there are none.
+    fn told(&self, threads: NonZeroUsize) -> Result<Vec<bool>> {
+        let scores = self.all(&self.engine.rows.some(PROBED), threads)?;
+        let told = |rule: usize| scores.is_empty() || scores.iter().any(|scores| scores.p[rule].is_some());
+        Ok((0..self.counted.len()).map(|rule| self.counted[rule] && told(rule)).collect())
+    }
+
     /// Thresholds for a rate of false alarms, from normal samples; `set` are those that somebody has set for rules.
     ///
     /// # Errors
@@ -393,7 +419,7 @@ impl Ready<'_> {
         set: BTreeMap<usize, f64>,
         threads: NonZeroUsize,
     ) -> Result<Thresholds> {
-        let normal = self.all(&self.engine.normal(Half::Thresholds), threads)?;
+        let normal = self.all(&self.normal(Half::Thresholds), threads)?;
         Thresholds::new(flagging, rate, &normal, &self.counted, set)
     }
 
