@@ -75,7 +75,7 @@ fn formats_say_the_same() {
             let number = batch.column(column).as_primitive::<Float64Type>();
             assert!(number.is_valid(row));
             // The shortest text that gives the number back, so equal means the same bits.
-            assert_eq!(cells[column], number.value(row).to_string(), "{name}");
+            assert_eq!(cells[column].parse(), Ok(number.value(row)), "{name}");
             assert_eq!(object[*name].as_f64(), Some(number.value(row)), "{name}");
         }
         let top = batch.column(7).as_list::<i32>().value(row);

@@ -53,6 +53,10 @@ pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, ready:
     let rules = engine.rules().count();
     let (rows, needed) = (thresholds.rows(), thresholds.rows_needed());
     let for_one = thresholds.rows_needed_for_one();
+    if rows == 0 && normal.rows > 0 {
+        // No rule can be scored: that is said of the samples themselves.
+        return;
+    }
     if rows == 0 {
         console.say(
             "no calibration row is normal, so nothing is flagged by a rate: each breaks a rule or leaves one open",

@@ -22,7 +22,7 @@ impl Writer for Csv {
     }
 
     fn row(&mut self, out: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
-        let cell = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+        let cell = |number: Option<f64>| number.map_or_else(String::new, text);
         let mut cells = vec![row.id.to_owned(), cell(row.scores.anomaly), u8::from(row.flagged).to_string()];
         cells.extend(numbers(row.scores).map(cell));
         cells.extend([row.top.join("|"), row.flagged_rules.join("|")]);
@@ -33,6 +33,11 @@ impl Writer for Csv {
     fn end(&mut self, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// The shortest text that gives the number back; small ones with an exponent rather than fifty zeros.
+fn text(number: f64) -> String {
+    if number != 0.0 && number.abs() < 1e-4 { format!("{number:e}") } else { number.to_string() }
 }
 
 /// One line. It goes through memory: a writer of its own would flush what is below it, row by row.
