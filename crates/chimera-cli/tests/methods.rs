@@ -56,12 +56,17 @@ fn sandbox(oracle: bool) -> Sandbox {
     sandbox.write("test.csv", test);
     sandbox.write("my.rules", RULES);
     assert_eq!(sandbox.run("import features labels.csv --features z.npy --out ds").code, 0);
-    let ran = sandbox.run(
-        "train ds --rules my.rules --out model --cache cache --projection false --hidden 32 --epochs 60 --rate 0.03 \
-         --patience 60 --gate-epochs 20 --gate-rate 0.003 --gate-weight-decay 0.001",
-    );
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    train(&sandbox, "ds --out model --cache cache");
     sandbox
+}
+
+fn train(sandbox: &Sandbox, words: &str) -> Ran {
+    let ran = sandbox.run(&format!(
+        "train {words} --rules my.rules --projection false --hidden 32 --epochs 60 --rate 0.03 --patience 60 --gate-epochs 20 \
+         --gate-rate 0.003 --gate-weight-decay 0.001"
+    ));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    ran
 }
 
 fn score(sandbox: &Sandbox, words: &str) -> Ran {
@@ -191,8 +196,6 @@ fn an_oracle_split_is_what_the_oracle_learns_from() {
 #[test]
 fn a_row_of_its_own_teaches_the_oracle_nothing_about_itself() {
     let sandbox = sandbox(false);
-    let train = "train other --rules my.rules --out model2 --cache cache2 --projection false --hidden 32 --epochs 60 --rate 0.03 \
-                 --patience 60 --gate-epochs 20 --gate-rate 0.003 --gate-weight-decay 0.001";
     let before = table(&score(&sandbox, "--method oracle"));
     let labels = sandbox.read("labels.csv");
     // A test row with `a`, of which only the fifth label is turned: the rule `noise` is broken now, or holds.
@@ -200,7 +203,7 @@ fn a_row_of_its_own_teaches_the_oracle_nothing_about_itself() {
     let (kept, e) = line.split_at(line.len() - 1);
     sandbox.write("other.csv", labels.replace(line, &format!("{kept}{}", if e == "1" { 0 } else { 1 })));
     assert_eq!(sandbox.run("import features other.csv --features z.npy --out other").code, 0);
-    assert_eq!(sandbox.run(train).code, 0);
+    train(&sandbox, "other --out model2 --cache cache2");
     let ran = sandbox.run("score model2 other --cache cache2 --split test --method oracle");
     assert_eq!(ran.code, 0, "{}", ran.err);
     let (after, id) = (table(&ran), line.split(',').next().unwrap());
@@ -286,5 +289,70 @@ fn aggregations_that_learn_and_thresholds_of_many_kinds() {
     for method in ["indep", "wmc", "mono-c"] {
         let rows = table(&score(&sandbox, &format!("--rules else.rules --method {method}")));
         assert!(rows.values().all(|row| !row["p:other"].is_empty()), "{method}");
+    }
+}
+
+/// Files of gates by name.
+fn gates(sandbox: &Sandbox, model: &str) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(sandbox.path(&format!("{model}/gates"))).unwrap().map(|entry| entry.unwrap().path());
+    let named = files.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()));
+    named.filter(|(name, _)| !name.contains('-')).collect()
+}
+
+#[test]
+fn grafts_find_violations_and_read_train_rows_alone() {
+    let sandbox = sandbox(false);
+    let ran = train(&sandbox, "ds --out grafted --cache cache --negatives graft");
+    assert!(ran.out.contains("grafts: concepts explain 0."), "{}", ran.out);
+    let (chimera, graft) = (gates(&sandbox, "model"), gates(&sandbox, "grafted"));
+    assert!(graft.len() == chimera.len() && graft.keys().all(|name| !chimera.contains_key(name)));
+    let effects = |name: &str| {
+        fs::read_dir(sandbox.path(&format!("{name}/gates")))
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().starts_with("effects-"))
+            .count()
+    };
+    assert_eq!((effects("model"), effects("grafted")), (0, 1));
+    let report: serde_json::Value = serde_json::from_str(&sandbox.read("grafted/gates.json")).unwrap();
+    // Four concepts are in z, the fifth is not.
+    let seen = |concept: &str| report["explained"]["concepts"][concept].as_f64().unwrap();
+    assert!(
+        ["a", "b", "c", "d"].map(seen).iter().all(|share| *share > 0.6) && seen("e") < 0.2,
+        "{}",
+        report["explained"]
+    );
+    let ran = sandbox.run("score grafted ds --cache cache --split test");
+    let found = quality(&sandbox, &ran);
+    assert!(["watched", "safe", "chain"].iter().all(|rule| found[rule].0 > 0.99), "{found:?}");
+    assert!((0.35..0.65).contains(&found["noise"].0), "{found:?}");
+
+    // Other test rows, the same gates: nothing is read of them. A label of any train row is another matter.
+    let labels = sandbox.read("labels.csv");
+    let turned = |line: &str| format!("{}{}", &line[..line.len() - 1], if line.ends_with('1') { 0 } else { 1 });
+    let all: String = labels
+        .lines()
+        .map(|line| if line.contains(",test,") { turned(line) } else { line.to_owned() } + "\n")
+        .collect();
+    sandbox.write("other.csv", all);
+    // Twenty of them: some rows of train become calibration.
+    let some = labels.lines().filter(|line| line.contains(",train,0,")).take(20);
+    sandbox.write("one.csv", some.fold(labels.clone(), |labels, line| labels.replace(line, &turned(line))));
+    for (name, negatives, same) in [("other", "graft", true), ("one", "graft", false), ("one", "chimera", true)] {
+        if !sandbox.path(name).exists() {
+            let ran = sandbox.run(&format!("import features {name}.csv --features z.npy --out {name}"));
+            assert_eq!(ran.code, 0, "{}", ran.err);
+        }
+        let model = format!("{name}-{negatives}");
+        // The leaf bank reads that label, too: given features without projection do not depend on it.
+        train(&sandbox, &format!("{name} --out {model} --cache cache3 --negatives {negatives}"));
+        let (found, before) = (gates(&sandbox, &model), if negatives == "graft" { &graft } else { &chimera });
+        // `watched`, `safe` and both parts of `chain` do not speak of `e`.
+        let kept = before.iter().filter(|(name, bytes)| found.get(*name) == Some(*bytes)).count();
+        let expected = match (same, name) {
+            (true, "other") => before.len(),
+            (true, _) => before.len() - 1,
+            (false, _) => 0,
+        };
+        assert_eq!(kept, expected, "{name} {negatives}");
     }
 }

@@ -80,6 +80,7 @@ fn train(batch: usize, threads: usize, peak: f64, python: Option<&str>) {
                 population: &population,
                 chimeras: Some(Drawing::new(cone, recipe.chimeras, &truth_of)),
                 same: None,
+                grafts: None,
                 kept: None,
                 seed: gate as u64,
             };

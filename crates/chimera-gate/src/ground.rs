@@ -9,7 +9,8 @@ use chimera_logic::truth::Program;
 use crate::cone::{Cone, Features, LeafFeature};
 use crate::draw::{Depth, Drawing, Population, Truths};
 use crate::gate::{Gate, Shape};
-use crate::train::{Negatives, Recipe, Task};
+use crate::graft::{Effects, Grafting, Labels};
+use crate::train::{Recipe, Task};
 
 /// Samples and truths.
 #[derive(Debug)]
@@ -25,6 +26,9 @@ pub struct Ground<'a, F> {
     truths: Vec<Arc<Truths>>,
     /// What each leaf gives its gate, by node.
     leaves: Vec<LeafFeature>,
+    /// What concepts add to z, for grafts.
+    effects: Option<&'a Effects>,
+    labels: Labels,
 }
 
 impl<'a, F: Features> Ground<'a, F> {
@@ -52,7 +56,22 @@ impl<'a, F: Features> Ground<'a, F> {
                 leaves[node.index()] = leaf(node);
             }
         }
-        Self { dag, features, width, population: Population { rows: labels.rows(), groups }, truths, leaves }
+        Self {
+            dag,
+            features,
+            width,
+            population: Population { rows: labels.rows(), groups },
+            truths,
+            leaves,
+            effects: None,
+            labels: Labels::default(),
+        }
+    }
+
+    /// The same with what concepts add to z, for recipes with grafts. `labels` are those of [`new`](Self::new).
+    #[must_use]
+    pub fn with_effects(self, effects: &'a Effects, labels: &TruthTable) -> Self {
+        Self { effects: Some(effects), labels: Labels::of(labels), ..self }
     }
 
     /// The truth of a node on every sample.
@@ -78,8 +97,15 @@ impl<'a, F: Features> Ground<'a, F> {
         let truths = |node| self.truths(node).clone();
         Task {
             shape: Shape { arity: cone.operands.len(), features: self.width, hidden: recipe.hidden },
-            chimeras: (recipe.negatives != Negatives::Same).then(|| self.drawing(cone, recipe.chimeras)),
-            same: (recipe.negatives != Negatives::Chimera).then(|| Drawing::same(cone, &truths)),
+            chimeras: recipe.negatives.has_chimeras().then(|| self.drawing(cone, recipe.chimeras)),
+            same: recipe.negatives.has_samples().then(|| Drawing::same(cone, &truths)),
+            grafts: self.effects.filter(|_| recipe.negatives.has_grafts()).map(|effects| {
+                let concept = |node| match self.dag.node(node) {
+                    Node::Leaf(concept) => concept.index(),
+                    Node::Gate(..) => 0,
+                };
+                Grafting::new(cone, effects, &self.labels, concept)
+            }),
             features: self.features,
             population: &self.population,
             cone,

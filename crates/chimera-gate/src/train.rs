@@ -7,6 +7,7 @@ use crate::adam::{Adam, Step};
 use crate::cone::{Cone, Features, Rooms};
 use crate::draw::{Batch, Choice, Configurations, Depth, Drawing, Population};
 use crate::gate::{Gate, Shape};
+use crate::graft::Grafting;
 use crate::pass::{Part, Room, Update};
 
 /// What a gate learns from.
@@ -18,8 +19,32 @@ pub enum Negatives {
     Chimera,
     /// Samples as they are alone.
     Same,
-    /// As many of each.
+    /// As many chimeras as samples as they are.
     Both,
+    /// Grafts alone: samples with other concepts.
+    Graft,
+    /// As many chimeras as grafts.
+    ChimeraGraft,
+}
+
+impl Negatives {
+    /// Whether chimeras are drawn.
+    #[must_use]
+    pub fn has_chimeras(self) -> bool {
+        matches!(self, Self::Chimera | Self::Both | Self::ChimeraGraft)
+    }
+
+    /// Whether samples are taken as they are.
+    #[must_use]
+    pub fn has_samples(self) -> bool {
+        matches!(self, Self::Same | Self::Both)
+    }
+
+    /// Whether samples get other concepts.
+    #[must_use]
+    pub fn has_grafts(self) -> bool {
+        matches!(self, Self::Graft | Self::ChimeraGraft)
+    }
 }
 
 /// How gates are taught. All of it is part of a gate's key.
@@ -76,6 +101,8 @@ pub struct Task<'a, F> {
     pub chimeras: Option<Drawing>,
     /// How samples are taken as they are; `None` where they are not.
     pub same: Option<Drawing>,
+    /// How samples get other concepts; `None` where they do not.
+    pub grafts: Option<Grafting<'a>>,
     /// The samples that may be taken as they are; all where nothing is said.
     pub kept: Option<&'a [u32]>,
     /// Seeds everything that is drawn.
@@ -122,10 +149,31 @@ pub enum Problem {
     Diverged(usize),
 }
 
+/// Samples, and behind them grafts of the batch at hand.
+struct Mixed<'a, F> {
+    samples: &'a F,
+    rows: usize,
+    grafted: &'a [f32],
+    width: usize,
+}
+
+impl<F: Features> Features for Mixed<'_, F> {
+    fn of(&self, row: usize) -> &[f32] {
+        match row.checked_sub(self.rows) {
+            None => self.samples.of(row),
+            Some(graft) => &self.grafted[graft * self.width..][..self.width],
+        }
+    }
+}
+
 impl<F: Features> Task<'_, F> {
+    fn takes_samples_alone(&self) -> bool {
+        self.chimeras.is_none() && self.grafts.is_none()
+    }
+
     fn rows(&self) -> usize {
-        match (&self.chimeras, self.kept) {
-            (None, Some(kept)) => kept.len(),
+        match self.kept {
+            Some(kept) if self.takes_samples_alone() => kept.len(),
             _ => self.population.rows,
         }
     }
@@ -142,8 +190,8 @@ impl<F: Features> Task<'_, F> {
         let mut gate = Gate::initial(self.shape, &mut start);
         let mut moments = Moments::new(&gate);
         let adam = Adam { rate: recipe.rate as f32, weight_decay: recipe.weight_decay as f32, ..Adam::default() };
-        let mut rows: Vec<u32> = match (&self.chimeras, self.kept) {
-            (None, Some(kept)) => kept.to_vec(),
+        let mut rows: Vec<u32> = match self.kept {
+            Some(kept) if self.takes_samples_alone() => kept.to_vec(),
             _ => (0..self.population.rows as u32).collect(),
         };
         let kept = self.kept.map(|kept| {
@@ -155,21 +203,23 @@ impl<F: Features> Task<'_, F> {
             Taught { losses: Vec::new(), shown: Configurations::default(), failed: 0, unknown: 0, gate: gate.clone() };
         let (mut batch, mut room, mut rooms, mut inputs) =
             (Batch::default(), Room::default(), Rooms::default(), Vec::new());
-        let (mut step, mut targets) = (0, [0_u64; 2]);
+        let (mut step, mut targets, mut grafted) = (0, [0_u64; 2], Vec::new());
         for epoch in 1..=recipe.epochs {
             order.shuffle(&mut rows);
             let (mut total, mut count) = (0.0_f64, 0_usize);
             for rows in rows.chunks(recipe.batch.max(1)) {
                 batch.clear(self.cone.spots);
-                taught.failed += self.draw(rows, kept.as_deref(), &mut random, &mut batch);
+                grafted.clear();
+                taught.failed += self.draw(rows, kept.as_deref(), &mut random, &mut batch, &mut grafted);
                 let known = batch.targets.iter().flatten().count();
                 batch.targets.iter().flatten().for_each(|target| targets[usize::from(*target)] += 1);
                 taught.unknown += (batch.len() - known) as u64;
                 if known > 0 {
                     taught.shown.count(&batch);
+                    let (rows, width) = (self.population.rows, self.shape.features);
                     self.cone.fill(
-                        self.features,
-                        self.shape.features,
+                        &Mixed { samples: self.features, rows, grafted: &grafted, width },
+                        width,
                         &batch.rows,
                         batch.len(),
                         &mut rooms,
@@ -192,7 +242,7 @@ impl<F: Features> Task<'_, F> {
             }
             taught.losses.push((total / count as f64) as f32);
         }
-        if let (Negatives::Chimera, [fails, holds]) = (recipe.negatives, targets)
+        if let (false, [fails, holds]) = (recipe.negatives.has_samples(), targets)
             && (fails == 0 || holds == 0)
         {
             return Err(Problem::OneTruth(holds > 0));
@@ -205,9 +255,14 @@ impl<F: Features> Task<'_, F> {
     }
 
     fn check(&self) -> Result<(), Problem> {
-        let Some(chimeras) = &self.chimeras else {
-            return if self.rows() == 0 { Err(Problem::NothingKnown) } else { Ok(()) };
-        };
+        if self.rows() == 0 {
+            return Err(Problem::NothingKnown);
+        }
+        match self.grafts.as_ref().map(Grafting::can) {
+            None | Some([true, true]) => {}
+            Some([_, holds]) => return Err(Problem::OneTruth(holds)),
+        }
+        let Some(chimeras) = &self.chimeras else { return Ok(()) };
         match chimeras.can() {
             [true, true] => {}
             [false, false] => return Err(Problem::NothingKnown),
@@ -223,24 +278,35 @@ impl<F: Features> Task<'_, F> {
         Ok(())
     }
 
-    /// One batch; gives the number of chimeras that could not be made.
-    fn draw(&self, rows: &[u32], kept: Option<&[bool]>, random: &mut fastrand::Rng, batch: &mut Batch) -> u64 {
+    /// One batch, with z of grafts; gives the number of chimeras and grafts that could not be made.
+    fn draw(
+        &self,
+        rows: &[u32],
+        kept: Option<&[bool]>,
+        random: &mut fastrand::Rng,
+        batch: &mut Batch,
+        grafted: &mut Vec<f32>,
+    ) -> u64 {
         if let Some(same) = &self.same {
             let rows: Vec<u32> =
                 rows.iter().copied().filter(|&row| kept.is_none_or(|kept| kept[row as usize])).collect();
             same.plain(&rows, batch);
         }
-        let Some(chimeras) = &self.chimeras else { return 0 };
+        let mut failed = 0;
+        if let Some(grafts) = &self.grafts {
+            let first = self.population.rows;
+            let mut add = |row: u32| grafts.add((row, self.features.of(row as usize)), first, grafted, random, batch);
+            failed += rows.iter().filter(|&&row| !add(row)).count();
+        }
+        let Some(chimeras) = &self.chimeras else { return failed as u64 };
         match self.recipe.sampler {
-            Choice::Shift => {
-                chimeras.shift(self.population, rows, random, batch);
-                0
-            }
+            Choice::Shift => chimeras.shift(self.population, rows, random, batch),
             Choice::Stratified => {
-                let made = rows.iter().filter(|_| chimeras.stratified(self.population, None, random, batch)).count();
-                (rows.len() - made) as u64
+                let mut make = || chimeras.stratified(self.population, None, random, batch);
+                failed += rows.iter().filter(|_| !make()).count();
             }
         }
+        failed as u64
     }
 }
 

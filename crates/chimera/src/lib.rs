@@ -13,7 +13,6 @@ pub mod error;
 pub mod file;
 pub mod gate;
 pub mod leaf;
-mod linear;
 pub mod media;
 pub mod metric;
 pub mod model;

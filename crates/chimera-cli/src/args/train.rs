@@ -114,8 +114,9 @@ pub(crate) struct TrainChoices {
     /// Share of the train rows to learn from [default: 1].
     #[arg(long, value_name = "SHARE")]
     pub(crate) train_frac: Option<f64>,
-    /// Gates: what they learn from; chimeras, samples as they are, or as many of each [default: chimera].
-    #[arg(long, value_parser = words::<Negatives>(&["chimera", "same", "both"]))]
+    /// Gates: what they learn from; chimeras, samples as they are, as many of both, samples with other concepts grafted on, or as
+    /// many of these as chimeras [default: chimera].
+    #[arg(long, value_parser = words::<Negatives>(&["chimera", "same", "both", "graft", "chimera-graft"]))]
     pub(crate) negatives: Option<Negatives>,
     /// Gates: take samples as they are only where the rule holds; for `--negatives same` and `both`.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use chimera::data::dataset::Dataset;
-use chimera::gate::config::{GateConfig, Negatives};
+use chimera::gate::config::GateConfig;
 use chimera::leaf::config::LeafConfig;
 use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::encoder::EncoderConfig;
@@ -85,8 +85,8 @@ pub(super) fn settled(arguments: &TrainArguments) -> anyhow::Result<Settled> {
     let (leaf, gates) = (with(leaf, said)?, with(gates, of_gates)?);
     leaf.check()?;
     gates.check()?;
-    if let (Negatives::Same, Some(name)) = (gates.negatives, of_chimeras) {
-        anyhow::bail!("`--{name}` is about chimeras, and `--negatives same` makes none\nhint: leave one of them out");
+    if let (false, Some(name)) = (gates.negatives.has_chimeras(), of_chimeras) {
+        anyhow::bail!("`--{name}` is about chimeras, and these `--negatives` make none\nhint: leave one of them out");
     }
     Ok(Settled { leaf, gates, device: device.unwrap_or_default(), said: names, preset })
 }

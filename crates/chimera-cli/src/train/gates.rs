@@ -112,6 +112,19 @@ pub(crate) fn write_text(report: &GatesReport, out: &mut dyn Write) -> io::Resul
         out,
         "  moves: how far a probability moves when an operand that cannot matter is another sample's; best 0"
     )?;
+    if let Some(explained) = &report.explained {
+        let shown = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{share:.2}"));
+        let mut concepts: Vec<(&String, &Option<f64>)> = explained.concepts.iter().collect();
+        concepts.sort_by(|(_, one), (_, other)| one.unwrap_or(0.0).total_cmp(&other.unwrap_or(0.0)));
+        let least: Vec<String> =
+            concepts.iter().take(3).map(|(name, share)| format!("{name} {}", shown(**share))).collect();
+        writeln!(
+            out,
+            "  grafts: concepts explain {} of the variance of z; seen least along their own effect: {}",
+            shown(explained.overall),
+            least.join(", ")
+        )?;
+    }
     write_skipped(report, out)?;
     write_missing(report, out)
 }

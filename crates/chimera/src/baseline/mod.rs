@@ -88,8 +88,8 @@ pub fn teach(
         return Ok((Baseline::Rules(RuleGates::of_stage(&stage, rule_set, features)?), teaching));
     }
     // Of the model's choices only those hold that say something about a single gate.
-    let config = GateConfig { strict: false, ..config.clone() };
-    let lesson = Lesson::new(material, rule_set, &config)?;
+    let config = GateConfig { strict: false, negatives: Negatives::Chimera, ..config.clone() };
+    let lesson = Lesson::new(material, rule_set, &config, place.threads)?;
     let teacher = Teacher { shelf: Shelf::new(place, events), place, events };
     let course = Course { lesson: &lesson, rule_set, config: &config, teacher: &teacher };
     match kind {

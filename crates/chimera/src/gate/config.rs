@@ -81,7 +81,7 @@ impl GateConfig {
     /// How each gate is taught. Where no chimeras are drawn, how they would be is no part of it.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        let drawn = self.negatives != Negatives::Same;
+        let drawn = self.negatives.has_chimeras();
         Recipe {
             hidden: self.hidden,
             negatives: self.negatives,
@@ -118,8 +118,8 @@ impl GateConfig {
         if !(0.0..=1.0).contains(&self.gate_weight_decay) {
             return refuse("gate-weight-decay", "from 0 to 1", self.gate_weight_decay.to_string());
         }
-        if self.strict && self.negatives == Negatives::Chimera {
-            let message = "`strict` is about samples taken as they are, and `negatives = chimera` takes none";
+        if self.strict && !self.negatives.has_samples() {
+            let message = "`strict` is about samples taken as they are, and these `negatives` take none";
             let hint = "add `--negatives both` or `--negatives same`, or leave it out";
             return Err(Error::input(message.to_owned(), Some(hint.to_owned())));
         }

@@ -82,6 +82,8 @@ pub struct Common<'a> {
     pub seed: u64,
     /// The fingerprint of the rows and of their z.
     pub rows: &'a str,
+    /// The fingerprint of what concepts add to z, where grafts are taught on.
+    pub effects: Option<&'a str>,
 }
 
 impl Common<'_> {
@@ -105,6 +107,9 @@ impl Common<'_> {
             "architecture {ARCHITECTURE} features {features} hidden {hidden}\nencoder {}\nrecipe {recipe}\nseed {}\nrows {}\n",
             self.encoder, self.seed, self.rows
         );
+        if let Some(effects) = self.effects {
+            let _ = writeln!(text, "effects {effects}");
+        }
         if let Some((root, negated)) = filter {
             let _ = writeln!(text, "filter {}{}", not(negated), root.hash);
         }

@@ -1,10 +1,12 @@
 //! What all gates of a run are taught with: the rows, their z, what leaves make of it, and the names of all that.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use chimera_gate::cone::{Features, LeafFeature, Moments};
 use chimera_gate::gate::Shape;
+use chimera_gate::graft::Effects;
 use chimera_gate::ground::Ground;
 use chimera_gate::train::Recipe;
 use chimera_logic::bits::TruthTable;
@@ -14,6 +16,7 @@ use chimera_logic::truth::Program;
 use serde::{Deserialize, Serialize};
 
 use super::config::{GateConfig, LeafFeatures};
+use super::effects;
 use super::key::{Common, Key};
 use super::plan::Plan;
 use super::stage::Material;
@@ -45,6 +48,8 @@ pub struct Lineage {
     pub rows: String,
     /// The hash of each concept's leaf key.
     pub leaves: BTreeMap<String, String>,
+    /// The fingerprint of what concepts add to z, where grafts are taught on.
+    pub effects: Option<String>,
 }
 
 impl Lineage {
@@ -65,7 +70,8 @@ impl Lineage {
         (encoder, width): (&str, usize),
         (recipe, seed): (&Recipe, u64),
     ) -> Result<Plan> {
-        let common = Common { encoder, recipe, seed, rows: &self.rows };
+        let effects = self.effects.as_deref().filter(|_| recipe.negatives.has_grafts());
+        let common = Common { encoder, recipe, seed, rows: &self.rows, effects };
         let shape = |arity| Shape { arity, features: width, hidden: recipe.hidden };
         Plan::new(rule_set, filters, &common, &shape, &|node| self.leaf_key(&rule_set.dag, node))
     }
@@ -88,10 +94,18 @@ pub(crate) struct Lesson<'a> {
     pub(crate) truth: TruthTable,
     /// Rows of the material that break a rule.
     pub(crate) broken_rows: usize,
+    /// What concepts add to z, where grafts are taught on.
+    pub(crate) effects: Option<Effects>,
+    labels: TruthTable,
 }
 
 impl<'a> Lesson<'a> {
-    pub(crate) fn new(material: Material<'a>, rule_set: &RuleSet, config: &GateConfig) -> Result<Self> {
+    pub(crate) fn new(
+        material: Material<'a>,
+        rule_set: &RuleSet,
+        config: &GateConfig,
+        threads: NonZeroUsize,
+    ) -> Result<Self> {
         config.check()?;
         let Material { dataset, bank, encoded, .. } = material;
         if material.rows.is_empty() {
@@ -118,11 +132,17 @@ impl<'a> Lesson<'a> {
             let feature = leaves.get(concept).cloned().unwrap_or_default();
             (concept.clone(), Key::leaf(concept, &labels, &encoder, &feature).hash)
         };
+        let print = print_of(dataset, &rows, &z)?;
+        let labels = table.labels.select(rows.numbers());
+        let rectified = bank.config().encoder.is_projected();
+        let fit = || effects::fit(&z, &labels, width, rectified, threads);
+        let effects = config.negatives.has_grafts().then(fit).transpose()?;
         let lineage = Lineage {
-            rows: print_of(dataset, &rows, &z)?,
+            rows: print,
             leaves: table.concepts.iter().enumerate().map(leaf_key).collect(),
+            effects: effects.as_ref().map(effects::fingerprint),
         };
-        Ok(Self { dataset, rows, z, width, leaves, encoder, lineage, truth, broken_rows })
+        Ok(Self { dataset, rows, z, width, leaves, encoder, lineage, truth, broken_rows, effects, labels })
     }
 
     /// What the leaf of a node gives its gates.
@@ -156,10 +176,14 @@ impl<'a> Lesson<'a> {
 
     /// The rows with the exact truth of every node.
     pub(crate) fn ground<'g>(&'g self, rule_set: &'g RuleSet) -> Ground<'g, Slices<'a>> {
-        let labels = self.dataset.table().labels.select(self.rows.numbers());
         let groups = groups(self.dataset, self.rows.numbers());
         let dag = &rule_set.dag;
-        Ground::new(dag, &rule_set.roots(), &labels, (&self.z, self.width), groups, |node| self.leaf(dag, node))
+        let leaf = |node| self.leaf(dag, node);
+        let ground = Ground::new(dag, &rule_set.roots(), &self.labels, (&self.z, self.width), groups, leaf);
+        match &self.effects {
+            Some(effects) => ground.with_effects(effects, &self.labels),
+            None => ground,
+        }
     }
 
     /// The rows on which a rule is known to hold, by their place among the rows; `None` where that is all of them.

@@ -2,11 +2,12 @@
 //!
 //! [`config`] has every choice, [`plan`] lists the gates that rules need, [`key`] names each by everything that decides its
 //! weights, [`stored`] is one gate as a file and [`cache`] the folder of them, [`lesson`] is what gates of a run are taught with,
-//! [`shelf`] where they are looked for first, [`stage`] teaches what is missing, level by level, [`report`] says what became of each, and [`rules`] has
+//! [`effects`] what concepts add to z, [`shelf`] where they are looked for first, [`stage`] teaches what is missing, level by level, [`report`] says what became of each, and [`rules`] has
 //! them ready to run. The numbers themselves are the business of [`chimera_gate`].
 
 pub mod cache;
 pub mod config;
+pub mod effects;
 pub mod key;
 pub mod lesson;
 pub(crate) mod plan;

@@ -4,6 +4,7 @@ use chimera_gate::audit::Audit;
 use serde::{Deserialize, Serialize};
 
 use super::config::GateConfig;
+use super::effects::ExplainedReport;
 
 /// How a gate came into the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -111,8 +112,10 @@ pub struct GatesReport {
     pub rows: usize,
     /// Train rows that break a rule.
     pub broken_rows: usize,
-    /// Which rows gates were audited on.
+    /// Which rows gates were audited on, and what concepts explain was measured on.
     pub audited_on: AuditedOn,
+    /// How much of z concepts explain, where grafts were taught on.
+    pub explained: Option<ExplainedReport>,
     /// The rules, in file order.
     pub rules: Vec<RuleReport>,
     /// The gates, children first.

@@ -17,6 +17,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::config::GateConfig;
+use super::effects;
 use super::lesson::Lineage;
 use super::report::{Counts, GatesReport};
 use super::shelf::look_up;
@@ -45,6 +46,8 @@ pub struct GateSection {
     pub keys: Vec<Vec<Option<String>>>,
     /// The file in [`GATES`] with what leaves give their gates; `None` where that is z.
     pub features: Option<String>,
+    /// The file in [`GATES`] with what concepts add to z, where grafts were taught on.
+    pub effects: Option<String>,
     /// What names the rows and labels that gates were taught on.
     pub lineage: Lineage,
     /// The file in [`GATES`] with what is kept of the calibration split.
@@ -73,6 +76,7 @@ impl GateSection {
             rules: chimera_logic::printer::format_rules(rule_set),
             keys: keys_of(report, rule_set),
             features: write_features(&stage.leaf_features, &folder.join(GATES))?,
+            effects: stage.effects.as_ref().map(|effects| effects::write(effects, &folder.join(GATES))).transpose()?,
             lineage: stage.lineage.clone(),
             calibration: stage.calibration_rows.write(&folder.join(GATES))?,
             normal_rows: stage
@@ -115,6 +119,7 @@ impl GateSection {
         self.hashes()
             .map(|hash| format!("{hash}.safetensors"))
             .chain(self.features.clone())
+            .chain(self.effects.clone())
             .chain([self.calibration.clone()])
             .collect()
     }

@@ -12,14 +12,16 @@ use chimera_gate::audit::Audit;
 use chimera_gate::cone::{Cone, LeafFeature, MOST_SPOTS};
 use chimera_gate::draw::{Depth, Drawing};
 use chimera_gate::gate::Gate;
+use chimera_gate::graft::Effects;
 use chimera_gate::ground::Ground;
-use chimera_gate::train::{Negatives, Problem, Recipe};
+use chimera_gate::train::{Problem, Recipe};
 use chimera_logic::coverage::{GateCoverage, coverage};
 use chimera_logic::dag::{Edge, NodeId};
 use chimera_logic::rules::RuleSet;
 use chimera_logic::truth::hard_op;
 
 use super::config::GateConfig;
+use super::effects::{ExplainedReport, is_effects};
 use super::lesson::{Lesson, Lineage, Slices, groups};
 use super::plan::{Plan, Planned};
 use super::report::{AuditedOn, Configuration, GateReport, GatesReport, Origin, RuleReport};
@@ -121,6 +123,8 @@ pub struct GateStage {
     pub report: GatesReport,
     /// What each leaf gives its gates, by concept, where that is not z itself.
     pub leaf_features: BTreeMap<String, LeafFeature>,
+    /// What concepts add to z, where grafts were taught on.
+    pub effects: Option<Effects>,
     /// What names the rows and labels that they were taught on.
     pub lineage: Lineage,
     /// What a model keeps of its calibration split.
@@ -144,11 +148,11 @@ pub fn run(
     events: &(dyn Fn(GateEvent<'_>) + Sync),
 ) -> Result<GateStage> {
     let began = Instant::now();
-    let lesson = Lesson::new(material, rule_set, config)?;
+    let lesson = Lesson::new(material, rule_set, config, place.threads)?;
     let Material { dataset, encoded, .. } = material;
     let (dag, roots) = (&rule_set.dag, rule_set.roots());
     let recipe = config.recipe();
-    let strict = config.strict && config.negatives != Negatives::Chimera;
+    let strict = config.strict && config.negatives.has_samples();
     let kept: Vec<Option<Vec<u32>>> =
         (0..roots.len()).map(|rule| if strict { lesson.kept(rule) } else { None }).collect();
     // Rules of one formula leave out the same rows.
@@ -206,7 +210,12 @@ pub fn run(
             }
         })
         .collect();
+    let explained = lesson.effects.as_ref().map(|effects| {
+        let explained = effects.explained(&audited_z, &table.select(audited));
+        ExplainedReport::new(&explained, &dataset.table().concepts)
+    });
     let report = GatesReport {
+        explained,
         config: config.clone(),
         train_rows: train.len(),
         rows: lesson.rows.len(),
@@ -217,9 +226,9 @@ pub fn run(
     };
     let seconds = began.elapsed().as_secs_f64();
     let calibration_rows = CalibrationRows::of(dataset, encoded)?;
-    let Lesson { leaves, lineage, .. } = lesson;
+    let Lesson { leaves, lineage, effects, .. } = lesson;
     let leaf_features = leaves.into_iter().filter(|(_, feature)| *feature != LeafFeature::Shared).collect();
-    Ok(GateStage { report, leaf_features, lineage, calibration_rows, in_memory, seconds })
+    Ok(GateStage { report, leaf_features, effects, lineage, calibration_rows, in_memory, seconds })
 }
 
 /// Everything that teaching a gate needs.
@@ -364,7 +373,7 @@ impl School<'_> {
     fn configurations(&self, node: NodeId, drawing: Option<&Drawing>, history: &History) -> Vec<Configuration> {
         let Some(covered) = self.covered.get(&node) else { return Vec::new() };
         let can = drawing.map(Drawing::operands_can).unwrap_or_default();
-        let chimeras = self.recipe.negatives != Negatives::Same;
+        let (chimeras, grafts) = (self.recipe.negatives.has_chimeras(), self.recipe.negatives.has_grafts());
         let shown: BTreeMap<&str, u64> =
             history.shown.iter().map(|(values, count)| (values.as_str(), *count)).collect();
         let mut all: BTreeMap<String, (Vec<bool>, u64)> = BTreeMap::new();
@@ -386,10 +395,11 @@ impl School<'_> {
                 rows,
                 shown: shown.get(operands.as_str()).copied().unwrap_or(0),
                 // What was tried and never shown cannot be supplied by samples that differ, whatever single labels say.
-                can_be_supplied: chimeras
-                    && can.len() == values.len()
-                    && values.iter().zip(&can).all(|(value, can)| can[usize::from(*value)])
-                    && (history.failed == 0 || shown.contains_key(operands.as_str())),
+                can_be_supplied: grafts
+                    || chimeras
+                        && can.len() == values.len()
+                        && values.iter().zip(&can).all(|(value, can)| can[usize::from(*value)])
+                        && (history.failed == 0 || shown.contains_key(operands.as_str())),
                 operands,
             })
             .collect()
@@ -410,7 +420,12 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(|cause| Error::read(folder, cause))?.path();
-        if hash_of(&path).is_some() || is_features(&path) || is_calibration(&path) || is_unfinished(&path) {
+        if hash_of(&path).is_some()
+            || is_features(&path)
+            || is_effects(&path)
+            || is_calibration(&path)
+            || is_unfinished(&path)
+        {
             files.push(path);
         }
     }

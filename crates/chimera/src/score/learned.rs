@@ -1,10 +1,11 @@
 //! Aggregations that are fitted: to normal samples alone, or (marked as such) to samples that break rules.
 
+use chimera_gate::linear::Factor;
+
 use super::aggregate::RuleScore;
 use super::engine::SampleScores;
 use crate::baseline::FoldOf;
 use crate::error::{Error, Result};
-use crate::linear::solve;
 
 /// Fewer normal samples than this say nothing about how a rule's score is spread.
 const FEWEST: usize = 20;
@@ -157,7 +158,8 @@ impl Line {
                 matrix[rule * size + rule] += 1.0;
             }
             matrix[size * size - 1] += 1e-9;
-            let step = solve(matrix, gradient)?;
+            let mut step = gradient;
+            Factor::new(matrix, size)?.solve(&mut step);
             let (before, mut share) = (loss(&weights), 1.0);
             let moved = |share: f64| -> Vec<f64> { weights.iter().zip(&step).map(|(w, s)| w + share * s).collect() };
             // A step that is too long is taken by halves.

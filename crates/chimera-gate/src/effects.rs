@@ -1,0 +1,239 @@
+//! What concepts add to z: a ridge regression of z on labels. Where z comes out of a ReLU, zeros are not numbers but "something
+//! below zero" (a Tobit regression, by expectation and maximisation): plain means would shrink every effect.
+
+use std::ops::Range;
+
+use chimera_logic::bits::TruthTable;
+
+use crate::cone::Features;
+use crate::graft::{Effects, Labels};
+use crate::linear::Factor;
+use crate::normal::{below, density};
+
+/// The ridge, in samples: an effect that so many samples show is halved.
+const RIDGE: f64 = 1.0;
+
+/// Rounds of expectation and maximisation.
+const ROUNDS: usize = 20;
+
+/// Labels made ready to regress anything on them.
+#[derive(Debug)]
+pub struct Design {
+    labels: Labels,
+    shares: Vec<f64>,
+    factor: Factor,
+    rows: usize,
+}
+
+/// Effects on some numbers of z.
+#[derive(Clone, Debug)]
+pub struct Part {
+    base: Vec<f64>,
+    /// Concepts x numbers.
+    added: Vec<f64>,
+    spread: Vec<f64>,
+}
+
+impl Design {
+    /// From labels, a row for each sample; `None` without samples.
+    #[must_use]
+    pub fn new(table: &TruthTable) -> Option<Self> {
+        let (rows, concepts) = (table.rows(), table.columns());
+        if rows == 0 {
+            return None;
+        }
+        let both = |one: &[u64], other: &[u64]| -> f64 {
+            one.iter().zip(other).map(|(one, other)| f64::from((one & other).count_ones())).sum()
+        };
+        let all: Vec<u64> = (0..rows.div_ceil(64)).map(|word| u64::MAX >> (64 - (rows - 64 * word).min(64))).collect();
+        let value = |concept: usize| table.value().column(concept);
+        let known = |concept: usize| table.known().map_or(&all[..], |known| known.column(concept));
+        let share = |concept: usize| both(value(concept), known(concept)) / both(known(concept), &all).max(1.0);
+        let shares: Vec<f64> = (0..concepts).map(share).collect();
+        // Labels less their shares; what is unknown is at its share.
+        let mut matrix = vec![0.0; concepts * concepts];
+        for one in 0..concepts {
+            for other in 0..=one {
+                let (p, q) = (shares[one], shares[other]);
+                matrix[one * concepts + other] = both(value(one), value(other))
+                    - p * both(known(one), value(other))
+                    - q * both(value(one), known(other))
+                    + p * q * both(known(one), known(other));
+            }
+            matrix[one * concepts + one] += RIDGE;
+        }
+        Some(Self { labels: Labels::of(table), shares, factor: Factor::new(matrix, concepts)?, rows })
+    }
+
+    /// Effects on some numbers of z.
+    pub fn fit(&self, features: &impl Features, range: Range<usize>, rectified: bool) -> Part {
+        let (width, concepts) = (range.len(), self.shares.len());
+        let mut part = Part { base: vec![0.0; width], added: vec![0.0; concepts * width], spread: vec![0.0; width] };
+        let rows = self.rows as f64;
+        let (mut mean, mut expected) = (vec![0.0; width], vec![0.0; width]);
+        for round in 0..if rectified { ROUNDS } else { 2 } {
+            let (mut total, mut squares) = (vec![0.0; width], vec![0.0; width]);
+            let (mut shown, mut open) = (vec![0.0; concepts * width], vec![0.0; concepts * width]);
+            for row in 0..self.rows {
+                let z = &features.of(row)[range.clone()];
+                self.mean(&part, row as u32, &mut mean);
+                for at in 0..width {
+                    let (z, mean, spread) = (f64::from(z[at]), mean[at], part.spread[at]);
+                    let away = z - mean;
+                    (expected[at], squares[at]) = if !rectified || z > 0.0 || round == 0 {
+                        (z, squares[at] + away * away)
+                    } else {
+                        // The mean of a normal number below zero, and of its squared distance from the mean.
+                        let a = -mean / spread;
+                        let ratio = density(a) / below(a).max(1e-300);
+                        ((mean - spread * ratio).min(0.0), squares[at] + spread * spread * (1.0 - a * ratio))
+                    };
+                    total[at] += expected[at];
+                }
+                let add = |sums: &mut [f64], list: &[u32]| {
+                    for &concept in list {
+                        let sums = &mut sums[concept as usize * width..][..width];
+                        sums.iter_mut().zip(&expected).for_each(|(sum, expected)| *sum += expected);
+                    }
+                };
+                add(&mut shown, self.labels.shown(row as u32));
+                add(&mut open, self.labels.open(row as u32));
+            }
+            let mut right = vec![0.0; concepts];
+            for at in 0..width {
+                // The first round knows no mean yet, and no distances from it.
+                part.spread[at] = if round == 0 {
+                    ((squares[at] / rows) - (total[at] / rows).powi(2)).max(0.0).sqrt().max(1e-6)
+                } else {
+                    (squares[at] / rows).max(0.0).sqrt().max(1e-6)
+                };
+                for (concept, right) in right.iter_mut().enumerate() {
+                    let place = concept * width + at;
+                    *right = shown[place] - self.shares[concept] * (total[at] - open[place]);
+                }
+                self.factor.solve(&mut right);
+                part.base[at] = total[at] / rows;
+                for (concept, right) in right.iter().enumerate() {
+                    part.added[concept * width + at] = *right;
+                    part.base[at] -= self.shares[concept] * right;
+                }
+            }
+        }
+        part
+    }
+
+    /// The mean of a sample's numbers.
+    fn mean(&self, part: &Part, row: u32, out: &mut [f64]) {
+        out.copy_from_slice(&part.base);
+        let width = out.len();
+        let mut add = |list: &[u32], share: &dyn Fn(usize) -> f64| {
+            for &concept in list {
+                let (effect, share) = (&part.added[concept as usize * width..][..width], share(concept as usize));
+                out.iter_mut().zip(effect).for_each(|(out, effect)| *out += share * effect);
+            }
+        };
+        add(self.labels.shown(row), &|_| 1.0);
+        add(self.labels.open(row), &|concept| self.shares[concept]);
+    }
+
+    /// Effects on all of z from those on its numbers, in order.
+    #[must_use]
+    pub fn join(&self, parts: &[Part], rectified: bool) -> Effects {
+        let numbers = |of: &dyn Fn(&Part) -> &[f64]| -> Vec<f32> {
+            parts.iter().flat_map(|part| of(part).iter().map(|number| *number as f32).collect::<Vec<f32>>()).collect()
+        };
+        let mut added = Vec::new();
+        for concept in 0..self.shares.len() {
+            for part in parts {
+                let width = part.base.len();
+                added.extend(part.added[concept * width..][..width].iter().map(|number| *number as f32));
+            }
+        }
+        Effects {
+            base: numbers(&|part| &part.base),
+            added,
+            spread: numbers(&|part| &part.spread),
+            shares: self.shares.iter().map(|share| *share as f32).collect(),
+            rectified,
+        }
+    }
+}
+
+/// How much of z labels explain, on samples that effects were not fitted to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// The share of the variance of z; `None` where there is none.
+    pub overall: Option<f64>,
+    /// For each concept: how well its label is seen along the direction of its own effect (a squared correlation).
+    pub concepts: Vec<Option<f64>>,
+}
+
+impl Effects {
+    /// Measures how much labels explain.
+    pub fn explained(&self, features: &impl Features, table: &TruthTable) -> Explained {
+        let (labels, rows, width) = (Labels::of(table), table.rows(), self.base.len());
+        let mut center = vec![0.0_f64; width];
+        for row in 0..rows {
+            center.iter_mut().zip(features.of(row)).for_each(|(center, z)| *center += f64::from(*z) / rows as f64);
+        }
+        let concepts = self.shares.len();
+        let (mut left, mut all) = (0.0, 0.0);
+        // Sums for a correlation: t, y, tt, yy, ty, count.
+        let mut sums = vec![[0.0_f64; 6]; concepts];
+        let mut mean = vec![0.0_f32; width];
+        for row in 0..rows {
+            let z = features.of(row);
+            self.mean(&labels, row as u32, &mut mean);
+            for at in 0..width {
+                let z = f64::from(z[at]);
+                left += (z - self.seen(at, mean[at])).powi(2);
+                all += (z - center[at]).powi(2);
+            }
+            for (concept, sums) in sums.iter_mut().enumerate() {
+                let Some(label) = table.get(row, concept) else { continue };
+                let effect = self.of(concept);
+                let without = |at: usize| mean[at] - if label { effect[at] } else { 0.0 };
+                let t: f64 = (0..width)
+                    .filter(|&at| effect[at] != 0.0)
+                    .map(|at| {
+                        let away = f64::from(z[at]) - self.seen(at, without(at));
+                        f64::from(effect[at]) * away / f64::from(self.spread[at]).powi(2).max(1e-12)
+                    })
+                    .sum();
+                let y = f64::from(u8::from(label));
+                for (sum, term) in sums.iter_mut().zip([t, y, t * t, y * y, t * y, 1.0]) {
+                    *sum += term;
+                }
+            }
+        }
+        let correlation = |[t, y, tt, yy, ty, count]: [f64; 6]| {
+            let (vt, vy, c) = (tt - t * t / count, yy - y * y / count, ty - t * y / count);
+            (count > 1.0 && vt > 0.0 && vy > 0.0).then(|| (c / (vt * vy).sqrt()).max(0.0).powi(2))
+        };
+        Explained {
+            overall: (all > 0.0).then(|| 1.0 - left / all),
+            concepts: sums.into_iter().map(correlation).collect(),
+        }
+    }
+
+    fn mean(&self, labels: &Labels, row: u32, out: &mut [f32]) {
+        out.copy_from_slice(&self.base);
+        for &concept in labels.shown(row) {
+            out.iter_mut().zip(self.of(concept as usize)).for_each(|(out, effect)| *out += effect);
+        }
+        for &concept in labels.open(row) {
+            let share = self.shares[concept as usize];
+            out.iter_mut().zip(self.of(concept as usize)).for_each(|(out, effect)| *out += share * effect);
+        }
+    }
+
+    /// What is seen of a number with a mean: behind a ReLU, what is above zero.
+    fn seen(&self, at: usize, mean: f32) -> f64 {
+        let (mean, spread) = (f64::from(mean), f64::from(self.spread[at]).max(1e-6));
+        if !self.rectified {
+            return mean;
+        }
+        let a = mean / spread;
+        mean * below(a) + spread * density(a)
+    }
+}

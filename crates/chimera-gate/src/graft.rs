@@ -1,0 +1,280 @@
+//! Grafts: a sample of which some concepts are changed. It keeps what concepts do not explain of its z, and what they do is
+//! exchanged, so that a gate can be shown what no sample is: a rule broken by a sample that is otherwise like others.
+
+use chimera_logic::bits::TruthTable;
+use chimera_logic::dag::NodeId;
+use chimera_logic::syntax::Op;
+use chimera_logic::truth::hard_op;
+
+use crate::cone::{Cone, Kind, Operand};
+use crate::draw::Batch;
+use crate::normal::BelowZero;
+
+/// Nodes over more concepts than this draw their configurations one by one.
+const LISTED: usize = 12;
+
+/// Of so many configurations, one that changes little is taken.
+const CANDIDATES: usize = 8;
+
+/// How z depends on concepts: each adds something of its own. Where z comes out of a ReLU, all of it is about what went in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effects {
+    /// z without any concept.
+    pub base: Vec<f32>,
+    /// What each concept adds, one after the other.
+    pub added: Vec<f32>,
+    /// How far samples are from that, number by number.
+    pub spread: Vec<f32>,
+    /// The share of samples that show each concept: what is added where nobody knows.
+    pub shares: Vec<f32>,
+    /// Whether z comes out of a ReLU.
+    pub rectified: bool,
+}
+
+impl Effects {
+    /// What a concept adds.
+    #[must_use]
+    pub fn of(&self, concept: usize) -> &[f32] {
+        &self.added[concept * self.base.len()..][..self.base.len()]
+    }
+}
+
+/// Labels of samples, to be asked by sample.
+#[derive(Clone, Debug, Default)]
+pub struct Labels {
+    /// Where the concepts of each sample begin in `shown` and `open`.
+    starts: Vec<[u32; 2]>,
+    shown: Vec<u32>,
+    open: Vec<u32>,
+}
+
+impl Labels {
+    /// Of a table with a row for each sample.
+    #[must_use]
+    pub fn of(table: &TruthTable) -> Self {
+        let mut labels = Self { starts: vec![[0, 0]], ..Self::default() };
+        for row in 0..table.rows() {
+            for concept in 0..table.columns() {
+                match table.get(row, concept) {
+                    Some(true) => labels.shown.push(concept as u32),
+                    Some(false) => {}
+                    None => labels.open.push(concept as u32),
+                }
+            }
+            labels.starts.push([labels.shown.len() as u32, labels.open.len() as u32]);
+        }
+        labels
+    }
+
+    /// The concepts that a sample shows.
+    #[must_use]
+    pub fn shown(&self, row: u32) -> &[u32] {
+        let [start, end] = [0, 1].map(|next| self.starts[row as usize + next][0] as usize);
+        &self.shown[start..end]
+    }
+
+    /// The concepts of which nobody knows whether a sample shows them.
+    #[must_use]
+    pub fn open(&self, row: u32) -> &[u32] {
+        let [start, end] = [0, 1].map(|next| self.starts[row as usize + next][1] as usize);
+        &self.open[start..end]
+    }
+}
+
+/// How grafts of one node are drawn.
+#[derive(Debug)]
+pub struct Grafting<'a> {
+    effects: &'a Effects,
+    labels: &'a Labels,
+    cone: &'a Cone,
+    /// The concepts below the node, each once, and their leaves.
+    concepts: Vec<(NodeId, usize)>,
+    /// Configurations of them under which the node is false, and true, a bit a concept; empty where there are too many.
+    listed: [Vec<u32>; 2],
+    table: BelowZero,
+}
+
+impl<'a> Grafting<'a> {
+    /// Grafts for a cone; `concept` gives the number of a leaf's concept.
+    pub fn new(cone: &'a Cone, effects: &'a Effects, labels: &'a Labels, concept: impl Fn(NodeId) -> usize) -> Self {
+        let mut concepts: Vec<(NodeId, usize)> = Vec::new();
+        collect(&cone.operands, &mut |node| {
+            if concepts.iter().all(|(known, _)| *known != node) {
+                concepts.push((node, concept(node)));
+            }
+        });
+        let mut grafting =
+            Self { effects, labels, cone, concepts, listed: [Vec::new(), Vec::new()], table: BelowZero::new() };
+        if grafting.concepts.len() <= LISTED {
+            for bits in 0..1_u32 << grafting.concepts.len() {
+                let holds = grafting.truth(&grafting.values(bits));
+                grafting.listed[usize::from(holds)].push(bits);
+            }
+        }
+        grafting
+    }
+
+    /// Whether the node can be false, and true; what is not listed may be both.
+    #[must_use]
+    pub fn can(&self) -> [bool; 2] {
+        let unlisted = self.concepts.len() > LISTED;
+        [0, 1].map(|truth| unlisted || !self.listed[truth].is_empty())
+    }
+
+    fn values(&self, bits: u32) -> Vec<bool> {
+        (0..self.concepts.len()).map(|at| bits >> at & 1 == 1).collect()
+    }
+
+    fn truth(&self, values: &[bool]) -> bool {
+        let operands: Vec<bool> = self.cone.operands.iter().map(|operand| self.operand(operand, values)).collect();
+        hard_op(self.cone.op, &operands)
+    }
+
+    fn operand(&self, operand: &Operand, values: &[bool]) -> bool {
+        let value = match &operand.kind {
+            Kind::Leaf { node, .. } => {
+                let place = self.concepts.iter().position(|(known, _)| known == node);
+                place.is_some_and(|place| values[place])
+            }
+            Kind::Gate { op, operands, .. } => {
+                let below: Vec<bool> = operands.iter().map(|operand| self.operand(operand, values)).collect();
+                hard_op(*op, &below)
+            }
+        };
+        value != operand.negated
+    }
+
+    /// Adds a graft of a sample to a batch, its z to `grafted`; `first` is the number of the first of these. `false` where
+    /// nobody knows what the sample shows.
+    pub fn add(
+        &self,
+        (row, z): (u32, &[f32]),
+        first: usize,
+        grafted: &mut Vec<f32>,
+        random: &mut fastrand::Rng,
+        out: &mut Batch,
+    ) -> bool {
+        let (shown, open) = (self.labels.shown(row), self.labels.open(row));
+        let is = |list: &[u32], concept: usize| list.contains(&(concept as u32));
+        if self.concepts.iter().any(|&(_, concept)| is(open, concept)) {
+            return false;
+        }
+        let own: Vec<bool> = self.concepts.iter().map(|&(_, concept)| is(shown, concept)).collect();
+        let values = self.draw(&own, random);
+        let number = first + grafted.len() / z.len();
+        self.change(z, row, &own, &values, random, grafted);
+        out.rows.resize_with(self.cone.spots, Vec::new);
+        out.rows.iter_mut().for_each(|rows| rows.push(number as u32));
+        let operands: Vec<bool> = self.cone.operands.iter().map(|operand| self.operand(operand, &values)).collect();
+        out.targets.push(Some(hard_op(self.cone.op, &operands)));
+        out.operands.push(operands.into_iter().map(Some).collect());
+        true
+    }
+
+    /// Values of the concepts, for either truth of the node alike; those that change little come more often.
+    fn draw(&self, own: &[bool], random: &mut fastrand::Rng) -> Vec<bool> {
+        let wanted = match self.can() {
+            [true, true] => random.bool(),
+            [_, holds] => holds,
+        };
+        let listed = &self.listed[usize::from(wanted)];
+        if listed.is_empty() {
+            return self.forced(own, wanted, random);
+        }
+        let bits = own.iter().enumerate().fold(0, |bits, (at, value)| bits | u32::from(*value) << at);
+        let candidates: [u32; CANDIDATES] = std::array::from_fn(|_| listed[random.usize(..listed.len())]);
+        let weights = candidates.map(|candidate| (-f64::from((candidate ^ bits).count_ones())).exp());
+        let mut left = random.f64() * weights.iter().sum::<f64>();
+        let chosen = weights.iter().position(|weight| {
+            left -= weight;
+            left <= 0.0
+        });
+        self.values(candidates[chosen.unwrap_or(0)])
+    }
+
+    /// Values of many concepts: the sample's own, changed from the node down until the truth is as wanted. A concept that
+    /// occurs twice may spoil it; the target is what comes out.
+    fn forced(&self, own: &[bool], wanted: bool, random: &mut fastrand::Rng) -> Vec<bool> {
+        let mut values = own.to_vec();
+        self.force(self.cone.op, &self.cone.operands, wanted, &mut values, random);
+        values
+    }
+
+    fn force(&self, op: Op, operands: &[Operand], wanted: bool, values: &mut Vec<bool>, random: &mut fastrand::Rng) {
+        let one = random.usize(..operands.len());
+        let all_alike = random.bool();
+        for (at, operand) in operands.iter().enumerate() {
+            let value = match (op, wanted) {
+                (Op::And, true) | (Op::Or, false) => wanted,
+                (Op::And, false) | (Op::Or, true) if at == one => wanted,
+                (Op::Implies, false) => at == 0,
+                (Op::Implies, true) if at == one => one == 1,
+                (Op::Iff, true) => all_alike,
+                (Op::Iff, false) if at == one => !all_alike,
+                (Op::Iff, false) => all_alike,
+                _ => continue,
+            } != operand.negated;
+            match &operand.kind {
+                Kind::Leaf { node, .. } => {
+                    let place = self.concepts.iter().position(|(known, _)| known == node);
+                    place.into_iter().for_each(|place| values[place] = value);
+                }
+                Kind::Gate { op, operands, .. } => self.force(*op, operands, value, values, random),
+            }
+        }
+    }
+
+    /// Appends z of a sample with other values of the node's concepts.
+    fn change(
+        &self,
+        z: &[f32],
+        row: u32,
+        own: &[bool],
+        values: &[bool],
+        random: &mut fastrand::Rng,
+        out: &mut Vec<f32>,
+    ) {
+        let effects = self.effects;
+        let mut added = vec![0.0_f32; z.len()];
+        for ((_, concept), (own, value)) in self.concepts.iter().zip(own.iter().zip(values)) {
+            let sign = f32::from(i8::from(*value) - i8::from(*own));
+            if sign != 0.0 {
+                added.iter_mut().zip(effects.of(*concept)).for_each(|(added, effect)| *added += sign * effect);
+            }
+        }
+        if !effects.rectified {
+            out.extend(z.iter().zip(&added).map(|(z, added)| z + added));
+            return;
+        }
+        // What went into the ReLU is not known where nothing came out; it is drawn from what it is where concepts are these.
+        let mut mean = effects.base.clone();
+        for &concept in self.labels.shown(row) {
+            mean.iter_mut().zip(effects.of(concept as usize)).for_each(|(mean, effect)| *mean += effect);
+        }
+        for &concept in self.labels.open(row) {
+            let share = effects.shares[concept as usize];
+            mean.iter_mut().zip(effects.of(concept as usize)).for_each(|(mean, effect)| *mean += share * effect);
+        }
+        let (mut bytes, mut left) = (0_u64, 0);
+        out.extend((0..z.len()).map(|at| {
+            if z[at] > 0.0 || added[at] <= 0.0 {
+                return (z[at] + added[at]).max(0.0);
+            }
+            if left == 0 {
+                (bytes, left) = (random.u64(..), 8);
+            }
+            let (byte, spread) = ((bytes & 0xff) as u8, effects.spread[at]);
+            (bytes, left) = (bytes >> 8, left - 1);
+            (spread * self.table.draw(mean[at] / spread, byte) + added[at]).max(0.0)
+        }));
+    }
+}
+
+fn collect(operands: &[Operand], take: &mut impl FnMut(NodeId)) {
+    for operand in operands {
+        match &operand.kind {
+            Kind::Leaf { node, .. } => take(*node),
+            Kind::Gate { operands, .. } => collect(operands, take),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Grafts: effects are recovered, a graft without a change is the sample itself, a graft moves what it should and nothing else,
+//! and gates taught on grafts find violations that chimeras and samples miss.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use chimera_gate::cone::{Cone, LeafFeature, Moments};
+use chimera_gate::draw::Batch;
+use chimera_gate::effects::Design;
+use chimera_gate::evaluate::{Evaluator, PlacedGate, Source};
+use chimera_gate::graft::{Effects, Grafting, Labels};
+use chimera_gate::ground::Ground;
+use chimera_gate::train::{Negatives, Problem, Recipe};
+use chimera_logic::bits::{BitTable, TruthTable};
+use chimera_logic::dag::{Dag, Edge, Node};
+use chimera_logic::load::load_text;
+use chimera_logic::vocabulary::Vocabulary;
+
+const WIDTH: usize = 24;
+
+/// Samples of three concepts whose effects overlap in z, with noise; where it is rectified, half of the numbers are zero.
+struct World {
+    labels: Vec<[bool; 3]>,
+    z: Vec<f32>,
+}
+
+/// What a concept adds to a number.
+fn effect(concept: usize, at: usize) -> f32 {
+    let mut random = fastrand::Rng::with_seed((concept * 100 + at) as u64 + 7);
+    2.0 * (random.f32() - 0.5)
+}
+
+fn normal(random: &mut fastrand::Rng) -> f32 {
+    (0..12).map(|_| random.f32()).sum::<f32>() - 6.0
+}
+
+impl World {
+    fn new(count: usize, seed: u64, rectified: bool, pass: impl Fn(&[bool; 3]) -> bool) -> Self {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut world = Self { labels: Vec::new(), z: Vec::new() };
+        while world.labels.len() < count {
+            let labels: [bool; 3] = std::array::from_fn(|_| random.bool());
+            if pass(&labels) {
+                for at in 0..WIDTH {
+                    let added: f32 = (0..3).filter(|&concept| labels[concept]).map(|concept| effect(concept, at)).sum();
+                    let number = added - 0.3 + 0.5 * normal(&mut random);
+                    world.z.push(if rectified { number.max(0.0) } else { number });
+                }
+                world.labels.push(labels);
+            }
+        }
+        world
+    }
+
+    fn table(&self) -> TruthTable {
+        TruthTable::complete(BitTable::from_fn(self.labels.len(), 3, |row, column| self.labels[row][column]))
+    }
+
+    fn features(&self) -> (&[f32], usize) {
+        (&self.z, WIDTH)
+    }
+
+    fn effects(&self, rectified: bool) -> Effects {
+        let design = Design::new(&self.table()).unwrap();
+        let parts = [0..10, 10..WIDTH].map(|range| design.fit(&self.features(), range, rectified));
+        design.join(&parts, rectified)
+    }
+}
+
+fn rule(formula: &str) -> (Dag, Edge) {
+    let vocabulary = Vocabulary::closed(["a", "b", "c"].map(str::to_owned), "the test");
+    let loaded = load_text("t", &format!("r: {formula}"), vocabulary);
+    (loaded.rule_set.dag.clone(), loaded.rule_set.rules[0].root)
+}
+
+fn concept(dag: &Dag) -> impl Fn(chimera_logic::dag::NodeId) -> usize {
+    let numbers: Vec<usize> = dag
+        .ids()
+        .map(|node| match dag.node(node) {
+            Node::Leaf(concept) => concept.index(),
+            Node::Gate(..) => usize::MAX,
+        })
+        .collect();
+    move |node| numbers[node.index()]
+}
+
+#[test]
+fn effects_are_recovered_also_behind_a_relu() {
+    // `a` implies `b`, so that they are seen together most of the time.
+    let pass = |labels: &[bool; 3]| !labels[0] || labels[1];
+    for rectified in [false, true] {
+        let world = World::new(4000, 1, rectified, pass);
+        let found = world.effects(rectified);
+        let error = |found: &Effects| {
+            let all = (0..3).flat_map(|concept| (0..WIDTH).map(move |at| (concept, at)));
+            let squares: f32 = all.map(|(concept, at)| (found.of(concept)[at] - effect(concept, at)).powi(2)).sum();
+            (squares / (3 * WIDTH) as f32).sqrt()
+        };
+        // Of samples that were never seen, with `a` and without `b`: how much is explained by effects that were fitted to the
+        // others, and by effects that were fitted to all. Behind a ReLU, effects on what is never above zero cannot be known,
+        // nor do they matter.
+        let unseen = World::new(2000, 5, rectified, |labels| labels[0] && !labels[1]);
+        let share = |effects: &Effects| effects.explained(&unseen.features(), &unseen.table()).overall.unwrap();
+        let knowing = share(&World::new(4000, 6, rectified, |_| true).effects(rectified));
+        assert!(share(&found) > knowing - 0.04, "{} {knowing}", share(&found));
+        if rectified {
+            assert!(share(&world.effects(false)) < share(&found) - 0.02, "means of what is seen are no such thing");
+        } else {
+            // Effects are 0.58 in size, the noise 0.5: a standard error of 0.02 to 0.03 for 4,000 samples.
+            assert!(error(&found) < 0.06, "{}", error(&found));
+            assert!(found.spread.iter().all(|spread| (spread - 0.5).abs() < 0.03), "{:?}", found.spread);
+        }
+        let fresh = World::new(1000, 2, rectified, pass);
+        let explained = found.explained(&fresh.features(), &fresh.table());
+        assert!(explained.overall.unwrap() > 0.3, "{explained:?}");
+        assert!(explained.concepts.iter().all(|share| share.unwrap() > 0.5), "{explained:?}");
+        // Labels of other samples explain nothing.
+        let other = World::new(1000, 3, rectified, pass).table();
+        let wrong = found.explained(&fresh.features(), &other);
+        assert!(wrong.overall.unwrap() < 0.0 && wrong.concepts.iter().all(|share| share.unwrap() < 0.3), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_graft_moves_what_it_should_and_nothing_else() {
+    for rectified in [false, true] {
+        let world = World::new(2000, 1, rectified, |_| true);
+        let (effects, labels) = (world.effects(rectified), Labels::of(&world.table()));
+        let (dag, root) = rule("a => b");
+        let cone = Cone::unfold(&dag, root.node(), &|_| LeafFeature::Shared, &|_| None).unwrap();
+        let grafting = Grafting::new(&cone, &effects, &labels, concept(&dag));
+        let (mut random, mut batch, mut grafted) = (fastrand::Rng::with_seed(1), Batch::default(), Vec::new());
+        for row in 0..2000 {
+            let z = &world.z[row * WIDTH..][..WIDTH];
+            assert!(grafting.add((row as u32, z), 5000, &mut grafted, &mut random, &mut batch));
+        }
+        let (mut same, mut turned, mut sums) = (0, 0, [0.0_f32; WIDTH]);
+        for row in 0..2000 {
+            let [a, b, _] = world.labels[row];
+            let now = [batch.operands[row][0].unwrap(), batch.operands[row][1].unwrap()];
+            assert_eq!(batch.targets[row], Some(!now[0] || now[1]));
+            assert_eq!(batch.rows[0][row], 5000 + row as u32);
+            let (z, graft) = (&world.z[row * WIDTH..][..WIDTH], &grafted[row * WIDTH..][..WIDTH]);
+            assert!(!rectified || graft.iter().all(|number| *number >= 0.0));
+            if now == [a, b] {
+                same += 1;
+                assert_eq!(z, graft, "what is not changed stays the same");
+            } else if !rectified {
+                for at in 0..WIDTH {
+                    let sign = |now: bool, was: bool| f32::from(i8::from(now) - i8::from(was));
+                    let expected = z[at] + sign(now[0], a) * effects.of(0)[at] + sign(now[1], b) * effects.of(1)[at];
+                    assert!((graft[at] - expected).abs() < 1e-5);
+                }
+            }
+            if rectified && now == [true, false] && [a, b] == [false, false] {
+                turned += 1;
+                (0..WIDTH).for_each(|at| sums[at] += graft[at]);
+            }
+        }
+        let holds = batch.targets.iter().filter(|target| **target == Some(true)).count();
+        assert!(same > 200 && (900..1100).contains(&holds), "{same} {holds}");
+        if rectified {
+            // Samples that got an `a` look like samples that have it.
+            let real = World::new(8000, 9, true, |labels| labels[0] && !labels[1]);
+            let real_mean = |at: usize| real.z.chunks_exact(WIDTH).map(|z| z[at]).sum::<f32>() / 8000.0;
+            let away: f32 =
+                (0..WIDTH).map(|at| (sums[at] / turned as f32 - real_mean(at)).abs()).sum::<f32>() / WIDTH as f32;
+            assert!(turned > 50 && away < 0.08, "{away} of {turned}");
+        }
+    }
+}
+
+/// AUROC of 1 - p for `a => b` on fresh samples, by gates taught in a way.
+fn quality(negatives: Negatives) -> f64 {
+    let pass = |labels: &[bool; 3]| !labels[0] || labels[1];
+    let train = World::new(3000, 1, true, pass);
+    let (effects, table) = (train.effects(true), train.table());
+    let (dag, root) = rule("a => b");
+    let mut moments = Moments::new(WIDTH);
+    train.z.chunks_exact(WIDTH).for_each(|z| moments.add(z));
+    let features = train.features();
+    let ground = Ground::new(&dag, &[root], &table, (&features, WIDTH), None, |_| moments.standard())
+        .with_effects(&effects, &table);
+    let cone = ground.cone(root.node(), &|_| None).unwrap();
+    let recipe = Recipe { hidden: 32, negatives, epochs: 10, rate: 3e-3, ..Recipe::default() };
+    let taught = ground.task(&cone, &recipe, None, 5).teach(&|| {}).unwrap();
+    let operands = vec![(Source::Leaf(moments.standard()), false); 2];
+    let evaluator = Evaluator::new(WIDTH, &[PlacedGate { gate: Arc::new(taught.gate), operands }]).unwrap();
+    let test = World::new(2000, 4, true, |_| true);
+    let mut logits = vec![0.0; 2000];
+    evaluator.run(&test.features(), 0..2000, &mut logits);
+    let of = |broken: bool| {
+        let rows = (0..2000).filter(|&row| (test.labels[row][0] && !test.labels[row][1]) == broken);
+        rows.map(|row| -logits[row]).collect::<Vec<f32>>()
+    };
+    let (broken, held) = (of(true), of(false));
+    let won: usize = broken.iter().map(|high| held.iter().filter(|low| high > *low).count()).sum();
+    won as f64 / (broken.len() * held.len()) as f64
+}
+
+#[test]
+fn grafts_teach_what_no_sample_shows() {
+    let [graft, both, chimera, same] =
+        [Negatives::Graft, Negatives::ChimeraGraft, Negatives::Chimera, Negatives::Same].map(quality);
+    println!("graft {graft:.3}, chimera and graft {both:.3}, chimera {chimera:.3}, same {same:.3}");
+    assert!(graft > 0.93 && both > 0.93 && graft > chimera + 0.01 && graft > same + 0.1);
+}
+
+#[test]
+fn what_cannot_be_grafted_is_said() {
+    let world = World::new(100, 1, true, |_| true);
+    let (effects, table, features) = (world.effects(true), world.table(), world.features());
+    let (dag, root) = rule("a <=> !a");
+    let ground = Ground::new(&dag, &[root], &table, (&features, WIDTH), None, |_| LeafFeature::Shared)
+        .with_effects(&effects, &table);
+    let cone = ground.cone(root.node(), &|_| None).unwrap();
+    let recipe = Recipe { negatives: Negatives::Graft, ..Recipe::default() };
+    let problem = ground.task(&cone, &recipe, None, 5).teach(&|| {}).unwrap_err();
+    assert!(matches!(problem, Problem::OneTruth(_)), "{problem:?}");
+}
