@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::bail;
 use chimera::score::calibration_rows::Half;
-use chimera::score::engine::{Engine, Ready};
+use chimera::score::engine::Engine;
 use chimera::score::flag::{Flagging, Thresholds};
+use chimera::score::ready::Ready;
 use chimera_logic::attributes::RuleSeverity;
 
 use crate::console::Console;

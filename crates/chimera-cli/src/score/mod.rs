@@ -14,9 +14,10 @@ use anyhow::{anyhow, bail};
 use chimera::error::Error;
 use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::stream::Stream;
-use chimera::score::engine::{Engine, SampleScores, Scoring};
+use chimera::score::engine::{Engine, Scoring};
 use chimera::score::flag::{Flagging, Thresholds};
 use chimera::score::pass::{Event, Pass};
+use chimera::score::samples::SampleScores;
 use chimera_logic::attributes::RuleSeverity;
 use chimera_logic::vocabulary::Vocabulary;
 

@@ -71,6 +71,7 @@ pub(crate) fn write_text(report: &GatesReport, out: &mut dyn Write) -> io::Resul
         ("broken rows", Align::Right),
         ("note", Align::Left),
     ]);
+    let asks_what_was_taught = report.config.negatives.has_chimeras() || !report.config.negatives.has_grafts();
     for rule in report.rules.iter().take(LISTED) {
         let gates: Vec<&GateReport> = report.gates_of(&rule.name).collect();
         let right = gates.iter().filter_map(|gate| gate.audit.fidelity()).min_by(f64::total_cmp);
@@ -81,7 +82,7 @@ pub(crate) fn write_text(report: &GatesReport, out: &mut dyn Write) -> io::Resul
         let note = match (&rule.skipped, &rule.root, worst) {
             (Some(_), ..) => "cannot be scored, see below".to_owned(),
             (None, None, _) => "one literal: its score is the concept's".to_owned(),
-            (None, Some(_), Some((gate, answer))) if answer.share() < TOO_OFTEN_WRONG => {
+            (None, Some(_), Some((gate, answer))) if asks_what_was_taught && answer.share() < TOO_OFTEN_WRONG => {
                 format!("mostly wrong where `{}` has operands {}", gate.formula, answer.operands)
             }
             _ => String::new(),
@@ -99,6 +100,12 @@ pub(crate) fn write_text(report: &GatesReport, out: &mut dyn Write) -> io::Resul
     table.write(out, 2)?;
     if report.rules.len() > LISTED {
         writeln!(out, "  and {} more; `gates.json` in the model has all", report.rules.len() - LISTED)?;
+    }
+    if !asks_what_was_taught {
+        writeln!(
+            out,
+            "  (these gates were taught on grafts, and are asked about chimeras here, which they have never seen)"
+        )?;
     }
     let on = match report.audited_on {
         AuditedOn::FitHalf => "chimeras of rows that no gate has seen",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::SampleScores;
+use super::samples::SampleScores;
 use super::threshold::{Conformal, benjamini_hochberg};
 use crate::error::Result;
 

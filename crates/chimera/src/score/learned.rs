@@ -3,7 +3,7 @@
 use chimera_gate::linear::Factor;
 
 use super::aggregate::RuleScore;
-use super::engine::SampleScores;
+use super::samples::SampleScores;
 use crate::baseline::FoldOf;
 use crate::error::{Error, Result};
 

@@ -1,5 +1,5 @@
 //! Scores of samples: how likely each rule is ([`method`]), how badly it is broken ([`violation`]), one number a sample
-//! ([`aggregate`], [`learned`]), where normal ends ([`threshold`]) and who is beyond ([`flag`]). [`engine`] puts them together;
+//! ([`aggregate`], [`learned`]), where normal ends ([`threshold`]) and who is beyond ([`flag`]). [`engine`] and [`ready`] put them together;
 //! every command asks it, so the same sample has the same scores everywhere. [`pass`] takes any number of samples through
 //! encoder and engine.
 
@@ -11,5 +11,7 @@ pub mod learned;
 pub mod method;
 pub mod pass;
 pub mod readable;
+pub mod ready;
+pub mod samples;
 pub mod threshold;
 pub mod violation;

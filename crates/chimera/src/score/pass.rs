@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::engine::{Encodings, Ready, SampleScores};
+use super::ready::{BLOCK, Ready};
+use super::samples::{Encodings, SampleScores};
 use crate::data::media::LeftOut;
 use crate::error::Result;
 use crate::leaf::bank::TOGETHER;
 use crate::leaf::stream::{Part, Stream};
 
-/// Samples a thread that rules are asked about at once.
-const BLOCK: usize = 1024;
 /// z and logits of a block take no more than this.
 const BLOCK_BYTES: usize = 64 << 20;
 /// Where media are slow, rules are asked about fewer samples than a block, so that results do not wait much longer than this.

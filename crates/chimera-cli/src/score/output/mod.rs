@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::bail;
-use chimera::score::engine::SampleScores;
+use chimera::score::samples::SampleScores;
 use chimera_logic::attributes::RuleSeverity;
 
 use self::csv::Csv;
