@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use chimera::score::aggregate::Aggregation;
 use chimera::score::flag::Flagging;
 use chimera::score::method::Method;
+use chimera::score::readable::DEFAULT_RATE;
 use chimera_logic::attributes::RuleSeverity;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -58,7 +59,7 @@ pub(crate) struct ScoreArguments {
     #[arg(long, value_name = "WAY", value_parser = named(&Flagging::ALL), default_value = "global")]
     pub(crate) flag: Flagging,
     /// The share of normal samples that may be flagged.
-    #[arg(long, value_name = "RATE", default_value_t = 0.01)]
+    #[arg(long, value_name = "RATE", default_value_t = DEFAULT_RATE)]
     pub(crate) fpr: f64,
     /// The threshold of a rule: above it the rule is flagged, and its sample; may be given for several rules.
     #[arg(long, value_name = "RULE=SCORE")]

@@ -41,12 +41,6 @@ impl FoldOf {
         let hash = hash_of(z);
         self.known.get(&hash).copied().unwrap_or_else(|| Some(part(&hash, self.count)))
     }
-
-    /// How many parts there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.count
-    }
 }
 
 /// Rows to learn from for the samples of one part.
