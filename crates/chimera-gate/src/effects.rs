@@ -8,7 +8,7 @@ use chimera_logic::bits::TruthTable;
 use crate::cone::Features;
 use crate::graft::{Effects, Labels};
 use crate::linear::Factor;
-use crate::normal::{below, density};
+use crate::normal::{below, density, mean_below_zero};
 
 /// The ridge, in samples: an effect that so many samples show is halved.
 const RIDGE: f64 = 1.0;
@@ -21,6 +21,8 @@ const ROUNDS: usize = 20;
 pub struct Design {
     labels: Labels,
     shares: Vec<f64>,
+    /// The squared distances of each concept's labels from its share, all together.
+    spreads: Vec<f64>,
     factor: Factor,
     rows: usize,
 }
@@ -60,9 +62,25 @@ impl Design {
                     - q * both(value(one), known(other))
                     + p * q * both(known(one), known(other));
             }
-            matrix[one * concepts + one] += RIDGE;
         }
-        Some(Self { labels: Labels::of(table), shares, factor: Factor::new(matrix, concepts)?, rows })
+        let spreads: Vec<f64> = (0..concepts).map(|one| matrix[one * concepts + one]).collect();
+        (0..concepts).for_each(|one| matrix[one * concepts + one] += RIDGE);
+        Some(Self { labels: Labels::of(table), shares, spreads, factor: Factor::new(matrix, concepts)?, rows })
+    }
+
+    /// For each concept how much of its labels others do not tell: 1 where they say nothing about it, 0 where they determine it or
+    /// it never differs, and then nothing tells what it adds to z by itself.
+    #[must_use]
+    pub fn apart(&self) -> Vec<f64> {
+        let own = |concept: usize| {
+            let mut unit = vec![0.0; self.shares.len()];
+            unit[concept] = 1.0;
+            self.factor.solve(&mut unit);
+            // What is left of its spread when others are known; the ridge is none of it.
+            let left = 1.0 / unit[concept] - RIDGE;
+            if self.spreads[concept] > 0.0 { (left / self.spreads[concept]).clamp(0.0, 1.0) } else { 0.0 }
+        };
+        (0..self.shares.len()).map(own).collect()
     }
 
     /// Effects on some numbers of z.
@@ -84,9 +102,8 @@ impl Design {
                         (z, squares[at] + away * away)
                     } else {
                         // The mean of a normal number below zero, and of its squared distance from the mean.
-                        let a = -mean / spread;
-                        let ratio = density(a) / below(a).max(1e-300);
-                        ((mean - spread * ratio).min(0.0), squares[at] + spread * spread * (1.0 - a * ratio))
+                        let (mean, inside) = (mean / spread, mean_below_zero(mean / spread));
+                        (spread * inside, squares[at] + spread * spread * (1.0 + mean * (mean - inside)))
                     };
                     total[at] += expected[at];
                 }
@@ -216,7 +233,39 @@ impl Effects {
         }
     }
 
-    fn mean(&self, labels: &Labels, row: u32, out: &mut [f32]) {
+    /// z of a sample as if some concepts were given, where it is only known how likely it shows each. Behind a ReLU, what went in
+    /// is taken to be what it is on average where nothing came out.
+    ///
+    /// # Panics
+    /// Where there is not a probability for each concept.
+    #[must_use]
+    pub fn supposed(&self, z: &[f32], probabilities: &[f64], given: &[(usize, bool)]) -> Vec<f32> {
+        assert_eq!(probabilities.len(), self.shares.len(), "a probability for each concept");
+        let sum = |weights: &mut dyn Iterator<Item = (usize, f64)>| {
+            let mut sum = vec![0.0_f64; z.len()];
+            for (concept, weight) in weights {
+                sum.iter_mut().zip(self.of(concept)).for_each(|(sum, effect)| *sum += weight * f64::from(*effect));
+            }
+            sum
+        };
+        let value = |given: bool| f64::from(u8::from(given));
+        let added = sum(&mut given.iter().map(|&(concept, given)| (concept, value(given) - probabilities[concept])));
+        let shown = if self.rectified { sum(&mut probabilities.iter().copied().enumerate()) } else { Vec::new() };
+        let one = |at: usize| {
+            let z = f64::from(z[at]);
+            if !self.rectified {
+                return (z + added[at]) as f32;
+            }
+            let spread = f64::from(self.spread[at]).max(1e-6);
+            let mean = (f64::from(self.base[at]) + shown[at]) / spread;
+            let went_in = if z > 0.0 { z } else { spread * mean_below_zero(mean) };
+            (went_in + added[at]).max(0.0) as f32
+        };
+        (0..z.len()).map(one).collect()
+    }
+
+    /// The mean of z of samples with the labels of a row.
+    pub(crate) fn mean(&self, labels: &Labels, row: u32, out: &mut [f32]) {
         out.copy_from_slice(&self.base);
         for &concept in labels.shown(row) {
             out.iter_mut().zip(self.of(concept as usize)).for_each(|(out, effect)| *out += effect);

@@ -16,6 +16,9 @@ const LISTED: usize = 12;
 /// Of so many configurations, one that changes little is taken.
 const CANDIDATES: usize = 8;
 
+/// The share of other concepts that are drawn anew for a concept's head, and how many these are at most, on average.
+const REDRAWN: (f64, f64) = (0.5, 4.0);
+
 /// How z depends on concepts: each adds something of its own. Where z comes out of a ReLU, all of it is about what went in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effects {
@@ -91,7 +94,9 @@ pub struct Grafting<'a> {
     concepts: Vec<(NodeId, usize)>,
     /// Configurations of them under which the node is false, and true, a bit a concept; empty where there are too many.
     listed: [Vec<u32>; 2],
-    table: BelowZero,
+    /// The share of the other concepts that are drawn anew.
+    redrawn: f64,
+    table: &'static BelowZero,
 }
 
 impl<'a> Grafting<'a> {
@@ -103,8 +108,15 @@ impl<'a> Grafting<'a> {
                 concepts.push((node, concept(node)));
             }
         });
-        let mut grafting =
-            Self { effects, labels, cone, concepts, listed: [Vec::new(), Vec::new()], table: BelowZero::new() };
+        let mut grafting = Self {
+            effects,
+            labels,
+            cone,
+            concepts,
+            listed: Default::default(),
+            redrawn: 0.0,
+            table: BelowZero::table(),
+        };
         if grafting.concepts.len() <= LISTED {
             for bits in 0..1_u32 << grafting.concepts.len() {
                 let holds = grafting.truth(&grafting.values(bits));
@@ -112,6 +124,22 @@ impl<'a> Grafting<'a> {
             }
         }
         grafting
+    }
+
+    /// The same, with some of the other concepts drawn anew, each value alike: what tends to be seen together no longer is, and a
+    /// concept must be told by itself.
+    #[must_use]
+    pub fn with_others_redrawn(self) -> Self {
+        let (share, most) = REDRAWN;
+        Self { redrawn: share.min(most / self.effects.shares.len().max(1) as f64), ..self }
+    }
+
+    /// Whether a concept below the node is shown by all samples or by none, as far as anybody knows.
+    #[must_use]
+    pub fn never_differs(&self) -> bool {
+        self.concepts
+            .iter()
+            .any(|&(_, concept)| !(self.effects.shares[concept] > 0.0 && self.effects.shares[concept] < 1.0))
     }
 
     /// Whether the node can be false, and true; what is not listed may be both.
@@ -224,6 +252,21 @@ impl<'a> Grafting<'a> {
         }
     }
 
+    /// Draws some of the concepts anew that are not below the node, where it is known whether the sample shows them.
+    fn redraw_others(&self, row: u32, random: &mut fastrand::Rng, added: &mut [f32]) {
+        let (shown, open) = (self.labels.shown(row), self.labels.open(row));
+        for concept in 0..self.effects.shares.len() {
+            if random.f64() >= self.redrawn || self.concepts.iter().any(|(_, own)| *own == concept) {
+                continue;
+            }
+            let (was, value) = (shown.contains(&(concept as u32)), random.bool());
+            if value != was && !open.contains(&(concept as u32)) {
+                let sign = if value { 1.0 } else { -1.0 };
+                added.iter_mut().zip(self.effects.of(concept)).for_each(|(added, effect)| *added += sign * effect);
+            }
+        }
+    }
+
     /// Appends z of a sample with other values of the node's concepts.
     fn change(
         &self,
@@ -242,11 +285,15 @@ impl<'a> Grafting<'a> {
                 added.iter_mut().zip(effects.of(*concept)).for_each(|(added, effect)| *added += sign * effect);
             }
         }
+        if self.redrawn > 0.0 {
+            self.redraw_others(row, random, &mut added);
+        }
         if !effects.rectified {
             out.extend(z.iter().zip(&added).map(|(z, added)| z + added));
             return;
         }
-        // What went into the ReLU is not known where nothing came out; it is drawn from what it is where concepts are these.
+        // What went into the ReLU is not known where nothing came out; it is drawn from what it is where concepts are these. It is below
+        // zero, so nothing comes out where nothing is added.
         let mut mean = effects.base.clone();
         for &concept in self.labels.shown(row) {
             mean.iter_mut().zip(effects.of(concept as usize)).for_each(|(mean, effect)| *mean += effect);
@@ -255,17 +302,13 @@ impl<'a> Grafting<'a> {
             let share = effects.shares[concept as usize];
             mean.iter_mut().zip(effects.of(concept as usize)).for_each(|(mean, effect)| *mean += share * effect);
         }
-        let (mut bytes, mut left) = (0_u64, 0);
-        out.extend((0..z.len()).map(|at| {
-            if z[at] > 0.0 || added[at] <= 0.0 {
-                return (z[at] + added[at]).max(0.0);
-            }
-            if left == 0 {
-                (bytes, left) = (random.u64(..), 8);
-            }
-            let (byte, spread) = ((bytes & 0xff) as u8, effects.spread[at]);
-            (bytes, left) = (bytes >> 8, left - 1);
-            (spread * self.table.draw(mean[at] / spread, byte) + added[at]).max(0.0)
+        // One is drawn for every number, needed or not: a choice that nobody can foresee takes longer.
+        let mut bytes = vec![0_u8; z.len()];
+        random.fill(&mut bytes);
+        let numbers = z.iter().zip(&added).zip(mean.iter().zip(&effects.spread)).zip(bytes);
+        out.extend(numbers.map(|(((z, added), (mean, spread)), byte)| {
+            let drawn = spread * self.table.draw(mean / spread, byte);
+            (if *z > 0.0 { *z } else { drawn } + added).max(0.0)
         }));
     }
 }

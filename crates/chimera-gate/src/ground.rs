@@ -114,6 +114,15 @@ impl<'a, F: Features> Ground<'a, F> {
             seed,
         }
     }
+
+    /// The head of a concept, taught on grafts in which other concepts are drawn anew, too. The cone is a [single](Cone::single) one
+    /// of its leaf, the recipe one with grafts.
+    #[must_use]
+    pub fn head<'t>(&'t self, cone: &'t Cone, recipe: &'t Recipe, seed: u64) -> Task<'t, F> {
+        let task = self.task(cone, recipe, None, seed);
+        Task { grafts: task.grafts.map(Grafting::with_others_redrawn), ..task }
+    }
+
     /// One gate for all of a node at once, without gates below it: chimeras and targets are those of `cone`, the input is that
     /// of `flat`, which is `cone` [flattened](Cone::flattened).
     #[must_use]

@@ -2,7 +2,8 @@
 //!
 //! [`product`] is the one inner loop; [`pack`] says where operands lie in a gate's input; [`gate`] holds the weights and
 //! [`pass`] runs them forwards and backwards; [`draw`] makes chimeras and their exact targets, [`graft`] samples with other
-//! concepts by what these add to z ([`effects`]); [`ground`] is what gates are
+//! concepts by what these add to z ([`effects`], and [`trust`] whether
+//! to believe them); [`ground`] is what gates are
 //! taught on and [`train`] teaches one gate, [`evaluate`] runs all gates of a rule set over samples, and [`audit`] asks a
 //! trained gate what it has learned.
 //!
@@ -24,3 +25,4 @@ pub mod pack;
 pub mod pass;
 pub mod product;
 pub mod train;
+pub mod trust;

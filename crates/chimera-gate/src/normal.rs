@@ -1,5 +1,7 @@
 //! The normal distribution, and draws from its part below zero.
 
+use std::sync::LazyLock;
+
 /// The density at x.
 #[must_use]
 pub fn density(x: f64) -> f64 {
@@ -29,6 +31,12 @@ pub fn below(x: f64) -> f64 {
     if x < 0.0 { tail } else { 1.0 - tail }
 }
 
+/// The mean of a normal number of which it is known that it is below zero, from the mean of all of them, in deviations.
+#[must_use]
+pub fn mean_below_zero(mean: f64) -> f64 {
+    (mean - density(mean) / below(-mean).max(1e-300)).min(0.0)
+}
+
 /// Means of the table, in deviations, from `-REACH` to `REACH`.
 const REACH: f32 = 4.0;
 const MEANS: usize = 65;
@@ -36,13 +44,20 @@ const MEANS: usize = 65;
 const QUANTILES: usize = 256;
 
 /// Draws of a normal number of which it is known that it is below zero, from a table.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct BelowZero(Vec<f32>);
 
+/// There is one for all: making it takes as long as teaching a gate a thousand samples.
+static TABLE: LazyLock<BelowZero> = LazyLock::new(BelowZero::new);
+
 impl BelowZero {
-    /// Makes the table.
+    /// The table.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn table() -> &'static Self {
+        &TABLE
+    }
+
+    fn new() -> Self {
         let mut table = Vec::with_capacity(MEANS * QUANTILES);
         for place in 0..MEANS {
             let mean = f64::from(REACH) * (2.0 * place as f64 / (MEANS - 1) as f64 - 1.0);
@@ -65,12 +80,6 @@ impl BelowZero {
     pub fn draw(&self, mean: f32, byte: u8) -> f32 {
         let place = (mean.clamp(-REACH, REACH) + REACH) * ((MEANS - 1) as f32 / (2.0 * REACH));
         self.0[place.round() as usize * QUANTILES + usize::from(byte)]
-    }
-}
-
-impl Default for BelowZero {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -97,7 +106,7 @@ mod tests {
     /// The mean of what is below zero is mean - density / probability, in deviations.
     #[test]
     fn draws_are_below_zero_and_have_the_right_mean() {
-        let table = BelowZero::new();
+        let table = BelowZero::table();
         for mean in [-3.0_f32, -0.5, 0.0, 1.0, 3.0] {
             let draws: Vec<f64> = (0..=255).map(|byte| f64::from(table.draw(mean, byte))).collect();
             assert!(draws.iter().all(|draw| *draw < 0.0));

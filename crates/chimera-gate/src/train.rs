@@ -133,6 +133,9 @@ pub enum Problem {
     /// Chimeras can only make it true, or only false.
     #[error("no chimera makes it {}: an operand of it never differs in training", if *.0 { "false" } else { "true" })]
     OneTruth(bool),
+    /// A concept below it never differs, so grafts cannot change it.
+    #[error("a concept of it never differs in training, so nothing tells what it adds to z")]
+    NeverDiffers,
     /// Fewer samples at hand than a chimera has parts.
     #[error("a chimera of it takes {parts} different samples, and {at_hand} are at hand")]
     TooFew {
@@ -238,7 +241,11 @@ impl<F: Features> Task<'_, F> {
                 tick();
             }
             if count == 0 {
-                return Err(if taught.failed > 0 { Problem::NotApart } else { Problem::NothingKnown });
+                return Err(if taught.failed > 0 && self.chimeras.is_some() {
+                    Problem::NotApart
+                } else {
+                    Problem::NothingKnown
+                });
             }
             taught.losses.push((total / count as f64) as f32);
         }
@@ -257,6 +264,9 @@ impl<F: Features> Task<'_, F> {
     fn check(&self) -> Result<(), Problem> {
         if self.rows() == 0 {
             return Err(Problem::NothingKnown);
+        }
+        if self.grafts.as_ref().is_some_and(Grafting::never_differs) {
+            return Err(Problem::NeverDiffers);
         }
         match self.grafts.as_ref().map(Grafting::can) {
             None | Some([true, true]) => {}

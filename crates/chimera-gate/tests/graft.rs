@@ -11,6 +11,7 @@ use chimera_gate::effects::Design;
 use chimera_gate::evaluate::{Evaluator, PlacedGate, Source};
 use chimera_gate::graft::{Effects, Grafting, Labels};
 use chimera_gate::ground::Ground;
+use chimera_gate::pass::probability;
 use chimera_gate::train::{Negatives, Problem, Recipe};
 use chimera_logic::bits::{BitTable, TruthTable};
 use chimera_logic::dag::{Dag, Edge, Node};
@@ -171,10 +172,53 @@ fn a_graft_moves_what_it_should_and_nothing_else() {
     }
 }
 
+/// What if: a sample without `a` is given one, known to show it with a probability alone.
+#[test]
+fn a_sample_with_a_given_concept_is_like_those_that_show_it() {
+    for rectified in [false, true] {
+        let world = World::new(4000, 1, rectified, |_| true);
+        let effects = world.effects(rectified);
+        let without = World::new(2000, 2, rectified, |labels| !labels[0] && labels[1]);
+        let with = World::new(2000, 3, rectified, |labels| labels[0] && labels[1]);
+        let mean = |rows: &[Vec<f32>], at: usize| rows.iter().map(|z| z[at]).sum::<f32>() / rows.len() as f32;
+        let rows = |world: &World| world.z.chunks_exact(WIDTH).map(<[f32]>::to_vec).collect::<Vec<_>>();
+        let changed = |given: &[(usize, bool)]| -> Vec<Vec<f32>> {
+            let shown = |row: usize| world_of(&without.labels[row]);
+            rows(&without).iter().enumerate().map(|(row, z)| effects.supposed(z, &shown(row), given)).collect()
+        };
+        let away = |one: &[Vec<f32>], other: &[Vec<f32>]| {
+            (0..WIDTH).map(|at| (mean(one, at) - mean(other, at)).abs()).sum::<f32>() / WIDTH as f32
+        };
+        let (as_is, given) = (away(&rows(&without), &rows(&with)), away(&changed(&[(0, true)]), &rows(&with)));
+        assert!(given < 0.25 * as_is, "{as_is} {given}");
+        // Given as it is, nothing changes.
+        assert_eq!(changed(&[(0, false), (1, true)]), rows(&without));
+    }
+}
+
+fn world_of(labels: &[bool; 3]) -> Vec<f64> {
+    labels.iter().map(|label| f64::from(u8::from(*label))).collect()
+}
+
+/// The share of pairs in which a sample that breaks `a => b` has a higher score than one that does not.
+fn auroc(test: &World, scores: &[f32]) -> f64 {
+    let of = |broken: bool| {
+        let rows = (0..test.labels.len()).filter(|&row| (test.labels[row][0] && !test.labels[row][1]) == broken);
+        rows.map(|row| scores[row]).collect::<Vec<f32>>()
+    };
+    let (broken, held) = (of(true), of(false));
+    let won: usize = broken.iter().map(|high| held.iter().filter(|low| high > *low).count()).sum();
+    won as f64 / (broken.len() * held.len()) as f64
+}
+
+/// Samples on which `a => b` holds, and is broken by nobody.
+fn normal_world() -> World {
+    World::new(3000, 1, true, |labels| !labels[0] || labels[1])
+}
+
 /// AUROC of 1 - p for `a => b` on fresh samples, by gates taught in a way.
 fn quality(negatives: Negatives) -> f64 {
-    let pass = |labels: &[bool; 3]| !labels[0] || labels[1];
-    let train = World::new(3000, 1, true, pass);
+    let train = normal_world();
     let (effects, table) = (train.effects(true), train.table());
     let (dag, root) = rule("a => b");
     let mut moments = Moments::new(WIDTH);
@@ -190,13 +234,43 @@ fn quality(negatives: Negatives) -> f64 {
     let test = World::new(2000, 4, true, |_| true);
     let mut logits = vec![0.0; 2000];
     evaluator.run(&test.features(), 0..2000, &mut logits);
-    let of = |broken: bool| {
-        let rows = (0..2000).filter(|&row| (test.labels[row][0] && !test.labels[row][1]) == broken);
-        rows.map(|row| -logits[row]).collect::<Vec<f32>>()
-    };
-    let (broken, held) = (of(true), of(false));
-    let won: usize = broken.iter().map(|high| held.iter().filter(|low| high > *low).count()).sum();
-    won as f64 / (broken.len() * held.len()) as f64
+    logits.iter_mut().for_each(|logit| *logit = -*logit);
+    auroc(&test, &logits)
+}
+
+/// AUROC of p(a) (1 - p(b)) on fresh samples, by heads taught on samples as they are, on grafts of the one concept, and on grafts
+/// in which others are drawn anew.
+fn quality_of_heads(negatives: Negatives, redrawn: bool) -> f64 {
+    let train = normal_world();
+    let (effects, table) = (train.effects(true), train.table());
+    let (dag, root) = rule("a => b");
+    let mut moments = Moments::new(WIDTH);
+    train.z.chunks_exact(WIDTH).for_each(|z| moments.add(z));
+    let features = train.features();
+    let ground = Ground::new(&dag, &[root], &table, (&features, WIDTH), None, |_| moments.standard())
+        .with_effects(&effects, &table);
+    let recipe = Recipe { hidden: 32, negatives, epochs: 10, rate: 3e-3, ..Recipe::default() };
+    let heads = dag.operands(root.node()).iter().map(|edge| {
+        let cone = Cone::single(edge.node(), moments.standard());
+        let task = if redrawn { ground.head(&cone, &recipe, 5) } else { ground.task(&cone, &recipe, None, 5) };
+        let gate = Arc::new(task.teach(&|| {}).unwrap().gate);
+        PlacedGate { gate, operands: vec![(Source::Leaf(moments.standard()), false)] }
+    });
+    let evaluator = Evaluator::new(WIDTH, &heads.collect::<Vec<_>>()).unwrap();
+    let test = World::new(2000, 4, true, |_| true);
+    let mut logits = vec![0.0; 4000];
+    evaluator.run(&test.features(), 0..2000, &mut logits);
+    let scores: Vec<f32> = logits.chunks_exact(2).map(|ab| probability(ab[0]) * probability(-ab[1])).collect();
+    auroc(&test, &scores)
+}
+
+#[test]
+fn heads_taught_on_grafts_tell_a_concept_by_itself() {
+    let same = quality_of_heads(Negatives::Same, false);
+    let alone = quality_of_heads(Negatives::Graft, false);
+    let redrawn = quality_of_heads(Negatives::Graft, true);
+    println!("samples {same:.3}, grafts {alone:.3}, others drawn anew {redrawn:.3}");
+    assert!(redrawn > 0.95 && redrawn > same + 0.02, "{redrawn} {same}");
 }
 
 #[test]
