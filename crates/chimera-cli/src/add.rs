@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
 /// Says when gates of the model's own rules had to be taught anew, and why that can be.
 fn say_taught_again(section: Option<&GateSection>, report: &GatesReport, console: &Console) {
     let Some(section) = section else { return };
-    let gone = section.hashes().filter(|hash| !report.gates.iter().any(|gate| gate.key == **hash)).count();
+    let gone = section.own_hashes().filter(|hash| !report.gates.iter().any(|gate| gate.key == **hash)).count();
     if gone > 0 && report.counts().trained >= gone {
         let why = if section.config.nominal_only {
             "with `nominal-only`, the rows that gates are taught on depend on all rules"

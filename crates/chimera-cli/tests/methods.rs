@@ -13,18 +13,18 @@ use support::{Ran, Sandbox};
 const RULES: &str =
     "watched [severity=high]: a => b\nsafe: c => !d\nchain [severity=low]: (a => b) & (b => c)\nnoise: a => e\n";
 
-/// Features of four concepts, three numbers each, of which some noise; nothing in them tells the fifth. Train rows break no
+/// Features of six concepts, three numbers each, of which some noise; nothing in them tells the last one, `e`. Train rows break no
 /// rule; others are anything.
 fn sandbox(oracle: bool) -> Sandbox {
     let sandbox = Sandbox::new();
     let mut random = fastrand::Rng::with_seed(8);
-    let head = "id,split,a,b,c,d,e\n";
+    let head = "id,split,a,b,c,d,f,g,e\n";
     let (mut table, mut test) = (String::from(head), String::from(head));
     let (mut values, mut test_values): (Vec<u8>, Vec<u8>) = (Vec::new(), Vec::new());
     let mut row = 0;
     while row < 1600 {
-        let labels: [bool; 5] = std::array::from_fn(|_| random.bool());
-        let [a, b, c, d, e] = labels;
+        let labels: [bool; 7] = std::array::from_fn(|_| random.bool());
+        let [a, b, c, d, .., e] = labels;
         let split = match row % 4 {
             0 => "test",
             1 if oracle => "oracle",
@@ -34,9 +34,9 @@ fn sandbox(oracle: bool) -> Sandbox {
             continue;
         }
         let numbers: Vec<u8> =
-            (0..12).flat_map(|at| (f32::from(u8::from(labels[at / 3])) + 0.6 * random.f32()).to_le_bytes()).collect();
-        let [a, b, c, d, e] = labels.map(u8::from);
-        let line = format!("s{row:04},{split},{a},{b},{c},{d},{e}\n");
+            (0..18).flat_map(|at| (f32::from(u8::from(labels[at / 3])) + 0.6 * random.f32()).to_le_bytes()).collect();
+        let [a, b, c, d, f, g, e] = labels.map(u8::from);
+        let line = format!("s{row:04},{split},{a},{b},{c},{d},{f},{g},{e}\n");
         if split == "test" {
             test += &line;
             test_values.extend(&numbers);
@@ -46,7 +46,7 @@ fn sandbox(oracle: bool) -> Sandbox {
         row += 1;
     }
     let array = |values: &[u8]| {
-        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, 12), }}\n", values.len() / 48);
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, 18), }}\n", values.len() / 72);
         let length = u16::try_from(header.len()).unwrap().to_le_bytes();
         [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), values].concat()
     };
@@ -96,7 +96,7 @@ fn quality(sandbox: &Sandbox, ran: &Ran) -> BTreeMap<&'static str, (f64, f64)> {
         for line in labels.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').collect();
             let Some(row) = rows.get(cells[0]) else { continue };
-            let [a, b, c, d, e]: [bool; 5] = std::array::from_fn(|at| cells[2 + at] == "1");
+            let [a, b, c, d, e] = [2, 3, 4, 5, 8].map(|at| cells[at] == "1");
             let breaks = match rule {
                 "watched" => a && !b,
                 "safe" => c && d,
@@ -247,7 +247,7 @@ fn aggregations_that_learn_and_thresholds_of_many_kinds() {
         assert_eq!(number(row, "anomaly"), s);
     }
     sandbox.write("else.rules", "same: a => b\nother: (a => b) & (a | d)\n");
-    let ran = sandbox.run("score model ds --cache cache --rules else.rules");
+    let ran = sandbox.run("score model ds --cache cache --method chimera --rules else.rules");
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("`a | d`") && ran.err.contains("`chimera add` teaches them"), "{}", ran.err);
     assert!(!ran.err.contains("  `a => b`\n"), "{}", ran.err);
@@ -302,9 +302,10 @@ fn gates(sandbox: &Sandbox, model: &str) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn grafts_find_violations_and_read_train_rows_alone() {
     let sandbox = sandbox(false);
-    let ran = train(&sandbox, "ds --out grafted --cache cache --negatives graft");
-    assert!(ran.out.contains("grafts: concepts explain 0."), "{}", ran.out);
-    let (chimera, graft) = (gates(&sandbox, "model"), gates(&sandbox, "grafted"));
+    train(&sandbox, "ds --out plain --cache cache --grafts=false");
+    let ran = train(&sandbox, "ds --out grafted --cache cache --grafts=false --negatives graft");
+    assert!(ran.out.contains("  concepts explain 0."), "{}", ran.out);
+    let (chimera, graft) = (gates(&sandbox, "plain"), gates(&sandbox, "grafted"));
     assert!(graft.len() == chimera.len() && graft.keys().all(|name| !chimera.contains_key(name)));
     let effects = |name: &str| {
         fs::read_dir(sandbox.path(&format!("{name}/gates")))
@@ -312,7 +313,7 @@ fn grafts_find_violations_and_read_train_rows_alone() {
             .filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().starts_with("effects-"))
             .count()
     };
-    assert_eq!((effects("model"), effects("grafted")), (0, 1));
+    assert_eq!((effects("plain"), effects("grafted"), effects("model")), (0, 1, 1));
     let report: serde_json::Value = serde_json::from_str(&sandbox.read("grafted/gates.json")).unwrap();
     // Four concepts are in z, the fifth is not.
     let seen = |concept: &str| report["explained"]["concepts"][concept].as_f64().unwrap();
@@ -344,7 +345,7 @@ fn grafts_find_violations_and_read_train_rows_alone() {
         }
         let model = format!("{name}-{negatives}");
         // The leaf bank reads that label, too: given features without projection do not depend on it.
-        train(&sandbox, &format!("{name} --out {model} --cache cache3 --negatives {negatives}"));
+        train(&sandbox, &format!("{name} --out {model} --cache cache3 --grafts=false --negatives {negatives}"));
         let (found, before) = (gates(&sandbox, &model), if negatives == "graft" { &graft } else { &chimera });
         // `watched`, `safe` and both parts of `chain` do not speak of `e`.
         let kept = before.iter().filter(|(name, bytes)| found.get(*name) == Some(*bytes)).count();
@@ -355,4 +356,127 @@ fn grafts_find_violations_and_read_train_rows_alone() {
         };
         assert_eq!(kept, expected, "{name} {negatives}");
     }
+}
+
+/// AUROC of all rules that z tells something about.
+fn told(found: &BTreeMap<&'static str, (f64, f64)>) -> Vec<f64> {
+    ["watched", "safe", "chain"].iter().map(|rule| found[rule].0).collect()
+}
+
+#[test]
+fn the_default_is_neural_and_models_without_grafts_say_so() {
+    let sandbox = sandbox(false);
+    let summary = |words: &str| -> serde_json::Value {
+        let ran = sandbox.run(&format!("score {words} --cache cache --split test --json -o out.csv"));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str(&ran.out).unwrap()
+    };
+    assert_eq!(summary("model ds")["method"], "neural");
+    let thresholds: serde_json::Value = serde_json::from_str(&sandbox.read("model/thresholds.json")).unwrap();
+    assert_eq!(thresholds["method"], "neural");
+    let default = score(&sandbox, "");
+    assert_eq!(default.out, score(&sandbox, "--method neural").out);
+    for method in ["graft", "neural"] {
+        let found = quality(&sandbox, &score(&sandbox, &format!("--method {method}")));
+        assert!(told(&found).iter().all(|auroc| *auroc > 0.99), "{method} {found:?}");
+        assert!((0.35..0.65).contains(&found["noise"].0), "{method} {found:?}");
+    }
+
+    let ran = train(&sandbox, "ds --out plain --cache cache --grafts=false");
+    assert!(!ran.out.contains("grafts:"), "{}", ran.out);
+    assert_eq!(summary("plain ds")["method"], "chimera");
+    let refused = |words: &str, problem: &str| {
+        let ran = sandbox.run(&format!("score {words} --cache cache --split test"));
+        assert!(ran.code == 2 && ran.err.contains(problem), "{words}: {}", ran.err);
+    };
+    refused("plain ds --method neural", "the model was trained without grafts, which `neural` needs");
+    refused("plain ds --set a=1", "what z would be with other concepts");
+    refused("model ds --set x=1", "the model has no concept `x`");
+    refused("model ds --set a=1 --method oracle", "the oracle knows by z which samples it has learned from");
+
+    // Other rules: heads of concepts tell what has no gate, and it is said; a concept without a head is refused.
+    sandbox.write("other.rules", "same: a => b\nmore: b & c => a\n");
+    let ran = score(&sandbox, "--rules other.rules");
+    assert!(ran.err.contains("1 rule without gates that were taught on grafts"), "{}", ran.err);
+    let (own, other) = (table(&default), table(&ran));
+    assert!(other.iter().all(|(id, row)| row["p:same"] == own[id]["p:watched"] && !row["p:more"].is_empty()));
+    sandbox.write("one.rules", "watched: a => b\n");
+    assert_eq!(sandbox.run("train ds --rules one.rules --out one --cache cache --projection false").code, 0);
+    refused("one ds --rules other.rules", "the model has no head for `c`");
+}
+
+#[test]
+fn what_if_changes_what_it_should() {
+    let sandbox = sandbox(false);
+    let p = |words: &str, rule: &str| -> BTreeMap<String, f64> {
+        let rows = table(&score(&sandbox, words));
+        rows.into_iter().map(|(id, row)| (id, row[&format!("p:{rule}")].parse().unwrap())).collect()
+    };
+    // By hand: a => b holds for sure where b is given, and as often as a is not shown where it is not.
+    for method in ["indep", "indep-cal", "wmc", "indep-deep"] {
+        let given = p(&format!("--method {method} --set b=1"), "watched");
+        assert!(given.values().all(|p| *p == 1.0), "{method}");
+    }
+    sandbox.write("a.rules", "a: a\n");
+    let (a, without) = (p("--method wmc --rules a.rules", "a"), p("--method wmc --set b=0", "watched"));
+    assert!(without.iter().all(|(id, p)| (p - (1.0 - a[id])).abs() < 1e-6));
+    // Gates look at grafts: samples that break the rule do not with the other concept on, and those that keep it by it break it
+    // with it off.
+    let labels = sandbox.read("labels.csv");
+    let rows = |wanted: &str| -> Vec<String> {
+        let of_test = labels.lines().filter(|line| line.contains(&format!(",test,{wanted}")));
+        of_test.map(|line| line.split(',').next().unwrap().to_owned()).collect()
+    };
+    for method in ["neural", "graft", "chimera"] {
+        let mean = |words: &str, wanted: &str| {
+            let (p, rows) = (p(&format!("--method {method} {words}"), "watched"), rows(wanted));
+            rows.iter().map(|id| p[id]).sum::<f64>() / rows.len() as f64
+        };
+        let (as_is, turned) = (mean("", "1,0"), mean("--set b=1", "1,0"));
+        assert!(as_is < 0.2 && turned > 0.8, "{method}: {as_is} {turned}");
+        let (as_is, turned) = (mean("", "1,1"), mean("--set b=0", "1,1"));
+        // How much is taken away depends on how sure the leaf bank is that it is there.
+        assert!(as_is > 0.8 && turned < as_is - 0.4, "{method}: {as_is} {turned}");
+        // Nothing about a rule of other concepts.
+        let (before, after) =
+            (p(&format!("--method {method}"), "safe"), p(&format!("--method {method} --set b=1"), "safe"));
+        let moved = before.iter().map(|(id, p)| (p - after[id]).abs()).sum::<f64>() / before.len() as f64;
+        assert!(moved < 0.05, "{method}: {moved}");
+    }
+    // Thresholds are those of samples as they are.
+    let ran = score(&sandbox, "--set b=1 --json -o out.csv");
+    let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let plain: serde_json::Value = serde_json::from_str(&score(&sandbox, "--json -o out.csv").out).unwrap();
+    assert_eq!((&summary["threshold"], &summary["set"][0]), (&plain["threshold"], &"b=1".into()));
+}
+
+/// Where classes have looks of their own, grafts are not trusted.
+#[test]
+fn grafts_that_cannot_be_trusted_are_not_used() {
+    let sandbox = Sandbox::new();
+    let mut random = fastrand::Rng::with_seed(3);
+    // Six classes, each with a look of its own that has nothing to do with its attributes.
+    let attributes = [[0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 0]];
+    let looks: Vec<[f32; 16]> = (0..6).map(|_| std::array::from_fn(|_| random.f32())).collect();
+    let (mut table, mut values) = (String::from("id,split,a,b,c,d\n"), Vec::new());
+    for row in 0..900 {
+        let class = row % 6;
+        let [a, b, c, d] = attributes[class];
+        let split = if row % 5 == 0 { "test" } else { "train" };
+        table += &format!("s{row:04},{split},{a},{b},{c},{d}\n");
+        values.extend(looks[class].iter().flat_map(|look| (look + 0.2 * random.f32()).to_le_bytes()));
+    }
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (900, 16), }\n";
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    sandbox.write("z.npy", [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), &values].concat());
+    sandbox.write("labels.csv", table);
+    sandbox.write("my.rules", "r: a => b\ns: a & c => b & d\n");
+    assert_eq!(sandbox.run("import features labels.csv --features z.npy --out ds").code, 0);
+    let ran = sandbox.run("train ds --rules my.rules --out model --cache cache --projection false");
+    assert!(ran.code == 0 && ran.out.contains("`neural` is `indep-cal` here"), "{}", ran.out);
+    let report: serde_json::Value = serde_json::from_str(&sandbox.read("model/gates.json")).unwrap();
+    assert_eq!(report["grafts"]["fallbacks"].as_object().unwrap().len(), 2);
+    let of = |method: &str| sandbox.run(&format!("score model ds --cache cache --method {method}")).out;
+    assert_eq!(of("neural"), of("indep-cal"));
+    assert_ne!(of("graft"), of("indep-cal"));
 }

@@ -53,7 +53,7 @@ pub const FILES: [&str; 10] =
     [MANIFEST, CHECKPOINT, ENCODER, HEADS, CALIBRATION, LEAVES, LOG, RULES, GATES_REPORT, THRESHOLDS];
 
 /// Raised when an older program cannot read a model any more, or this one an older model.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 
 /// What `manifest.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]

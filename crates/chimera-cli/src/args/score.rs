@@ -17,6 +17,7 @@ use super::Threads;
     after_help = "Examples:\n  chimera score model/ photos/ -o scores.csv\n  chimera score model/ one.jpg two.jpg\n  \
     chimera score model/ 'photos/**/*.jpg' -o scores.parquet   # patterns, for shells without them\n  \
     chimera score model/ ds/ --split test --method indep-cal --fpr 0.005 -o scores.jsonl\n  \
+    chimera score model/ photos/ --set helmet=1   # what if all of them had one?\n  \
     chimera score model/ photos/ --json | jq -r 'select(.flagged) | .id'\n  \
     chimera score model/ photos/ -o scores.csv --json | jq .seconds\n\n\
     One row a sample: `id`, `anomaly`, `flagged`, `rule:<name>` (how badly it is broken) and `p:<name>` (the probability that \
@@ -39,13 +40,14 @@ pub(crate) struct ScoreArguments {
     /// Print JSON: a line a sample, or with `-o FILE` a summary at the end.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where rules' probabilities come from.
-    #[arg(long, value_parser = named(&Method::ALL), default_value = "chimera")]
-    pub(crate) method: Method,
+    /// Where rules' probabilities come from [default: neural; chimera where the model was trained without grafts].
+    #[arg(long, value_parser = named(&Method::ALL))]
+    pub(crate) method: Option<Method>,
     /// How rules become one number; `min` is the paper's.
     #[arg(long, value_parser = named(&Aggregation::ALL), default_value = "max")]
     pub(crate) agg: Aggregation,
-    /// Rules to score instead of the model's; for `chimera` every part of them must have a gate in the model or in the cache.
+    /// Rules to score instead of the model's; for `chimera` and `graft` every part of them must have a gate in the model
+    /// or in the cache, for `neural` every concept a head in the model.
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
     /// The dataset that the model was trained on, for methods that are not part of a model (`indep-deep`, `sem`, `mono-n`,
@@ -67,6 +69,10 @@ pub(crate) struct ScoreArguments {
     /// From which probability of its antecedent on a violation of an implication counts; rules with `tau` have their own.
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     pub(crate) tau: f64,
+    /// Scores as if samples showed a concept (1), or did not (0); may be given for several concepts. Nothing is encoded again: methods
+    /// that look at concepts alone take it as given, others look at z with the concept grafted on.
+    #[arg(long, value_name = "CONCEPT=0|1")]
+    pub(crate) set: Vec<String>,
     /// Rules that are named for each sample, the worst first.
     #[arg(long, value_name = "K", default_value_t = 3)]
     pub(crate) top_k: usize,

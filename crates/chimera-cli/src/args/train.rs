@@ -118,6 +118,10 @@ pub(crate) struct TrainChoices {
     /// many of these as chimeras [default: chimera].
     #[arg(long, value_parser = words::<Negatives>(&["chimera", "same", "both", "graft", "chimera-graft"]))]
     pub(crate) negatives: Option<Negatives>,
+    /// Gates: teach gates and heads on grafts, too, for the methods `graft` and `neural`, which is the default of `score`
+    /// [default: true; `--preset paper`: false].
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) grafts: Option<bool>,
     /// Gates: take samples as they are only where the rule holds; for `--negatives same` and `both`.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) strict: Option<bool>,

@@ -1,5 +1,6 @@
 //! `chimera score`: from a model and samples to a table of scores, block by block.
 
+mod given;
 mod input;
 mod limits;
 mod output;
@@ -16,6 +17,7 @@ use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::stream::Stream;
 use chimera::score::engine::{Engine, Scoring};
 use chimera::score::flag::{Flagging, Thresholds};
+use chimera::score::method::Method;
 use chimera::score::pass::{Event, Pass};
 use chimera::score::samples::SampleScores;
 use chimera_logic::attributes::RuleSeverity;
@@ -27,6 +29,7 @@ use self::summary::Summary;
 use self::teach::TrainingData;
 use crate::args::ScoreArguments;
 use crate::console::{Bar, Console, check_out, file_of, stop_on_interrupt};
+use crate::table::counted;
 use crate::train::cache_folder;
 use crate::{Outcome, rules};
 
@@ -34,12 +37,6 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     let began = Instant::now();
     let file = file_of(arguments.out.as_deref());
     let format = Format::of(arguments.out.as_deref(), arguments.json)?;
-    let scoring = Scoring {
-        method: arguments.method,
-        aggregation: arguments.agg,
-        tau: arguments.tau,
-        least_severity: arguments.min_severity,
-    };
     if !(1e-6..1.0).contains(&arguments.fpr) {
         bail!("expected `--fpr` from 0.000001 to below 1, got `{}`", arguments.fpr);
     }
@@ -48,13 +45,21 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     }
     check_out(file, std::iter::empty(), &[&arguments.model])?;
     let mut engine = Engine::open(&arguments.model, &DeviceChoice::default().open())?;
+    let method = arguments.method.unwrap_or(engine.default_method());
+    let (aggregation, tau, least_severity) = (arguments.agg, arguments.tau, arguments.min_severity);
+    let scoring = Scoring { method, aggregation, tau, least_severity };
     let threads = arguments.threads.get();
     let cache = cache_folder(arguments.cache.as_deref());
     if let Some(path) = &arguments.rules {
-        engine = with_rules(engine, arguments, path, cache.as_deref().ok(), console)?;
+        engine = with_rules(engine, arguments, (path, method), cache.as_deref().ok(), console)?;
+    }
+    if method == Method::Neural {
+        say_without_grafts(&engine, console);
     }
     let least = arguments.min_severity.unwrap_or(RuleSeverity::Low);
     let set = limits::parse(&arguments.threshold, &engine, least)?;
+    let given = given::parse(&arguments.set, &engine.model.manifest.bank.concepts)?;
+    engine.can_suppose(method, &given)?;
     let encoder = engine.model.bank.config().encoder;
     let input = Input::open(&arguments.inputs, arguments.split.as_deref(), &encoder)?;
     check_out(file, input.files_like(file), input.folder().as_slice())?;
@@ -73,11 +78,12 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     let logic = Instant::now();
     let ready = engine.ready(scoring, training.as_ref().map(TrainingData::violations), threads)?;
     let thresholds = ready.thresholds(arguments.flag, arguments.fpr, set, threads)?;
+    let ready = ready.supposing(given)?;
     let mut summary = Summary::new(input.sources().len());
     summary.seconds.parts.logic = logic.elapsed().as_secs_f64();
     (summary.fpr, summary.out) = (arguments.fpr, file.map(Path::to_owned));
-    (summary.method, summary.aggregation) = (arguments.method.name(), arguments.agg.name());
-    summary.flag = arguments.flag.name();
+    (summary.method, summary.aggregation) = (method.name(), arguments.agg.name());
+    (summary.flag, summary.set) = (arguments.flag.name(), arguments.set.clone());
     summary.flagged_by = limits::words(&thresholds, arguments.flag);
     summary.threshold = thresholds.global().filter(|_| arguments.flag == Flagging::Global);
     let limits_of_rules = engine.rules().map(str::to_owned).zip(thresholds.rules()).enumerate();
@@ -137,11 +143,29 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     Ok(if summary.interrupted { Outcome::Interrupted } else { Outcome::Done })
 }
 
+/// Says which rules `neural` scores with less than it has for others.
+fn say_without_grafts(engine: &Engine, console: &Console) {
+    let [alone, fallbacks] = engine.without_grafts();
+    if !alone.is_empty() {
+        console.say(format_args!(
+            "{} without gates that were taught on grafts: heads of concepts alone tell; `chimera add` teaches gates",
+            counted(alone.len(), "rule")
+        ));
+    }
+    if !fallbacks.is_empty() {
+        console.say(format_args!(
+            "`neural` is `indep-cal` for {} of {}: grafts cannot be trusted there (`gates.json` of the model says why)",
+            fallbacks.len(),
+            counted(engine.rules().count(), "rule")
+        ));
+    }
+}
+
 /// The model with other rules over its concepts.
 fn with_rules(
     engine: Engine,
     arguments: &ScoreArguments,
-    path: &Path,
+    (path, method): (&Path, Method),
     cache: Option<&Path>,
     console: &Console,
 ) -> anyhow::Result<Engine> {
@@ -150,7 +174,7 @@ fn with_rules(
     if rule_set.rules.is_empty() {
         bail!("expected rules in `{}`, got none", rules::input::shown(path));
     }
-    Ok(engine.with_rules(&arguments.model, rule_set, arguments.method, cache)?)
+    Ok(engine.with_rules(&arguments.model, rule_set, method, cache)?)
 }
 
 /// Which rows there will be.

@@ -46,6 +46,9 @@ pub(crate) struct Summary {
     pub(crate) aggregation: &'static str,
     pub(crate) tau: f64,
     pub(crate) min_severity: Option<String>,
+    /// Concepts that were taken as given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) set: Vec<String>,
     /// Other rules than the model's.
     pub(crate) rules: Option<PathBuf>,
     /// The samples that break rules that a method or an aggregation has seen.
@@ -92,6 +95,7 @@ impl Summary {
             aggregation: "",
             tau: 0.0,
             min_severity: None,
+            set: Vec::new(),
             rules: None,
             fitted_on: None,
             fpr: 0.0,

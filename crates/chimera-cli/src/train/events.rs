@@ -1,9 +1,11 @@
 //! What is seen while a model is trained: bars on a terminal, a line an epoch everywhere.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use chimera::data::media::LeftOut;
+use chimera::gate::config::Negatives;
 use chimera::gate::stage::GateEvent;
 use chimera::leaf::encode;
 use chimera::leaf::stage::{Cached, StageEvent};
@@ -20,11 +22,13 @@ const LISTED: usize = 10;
 pub(crate) struct Shown<'a> {
     console: &'a Console,
     bar: Mutex<Option<(&'static str, Bar)>>,
+    /// Whether it was said that the cache cannot be written: once is enough for all that is taught.
+    not_kept: AtomicBool,
 }
 
 impl<'a> Shown<'a> {
     pub(crate) fn new(console: &'a Console) -> Self {
-        Self { console, bar: Mutex::new(None) }
+        Self { console, bar: Mutex::new(None), not_kept: AtomicBool::new(false) }
     }
 
     pub(crate) fn show(&self, event: &StageEvent<'_>) {
@@ -50,9 +54,12 @@ impl<'a> Shown<'a> {
 
     pub(crate) fn show_gates(&self, event: &GateEvent<'_>) {
         match *event {
-            GateEvent::Level { level, levels, gates, taught, seconds } => {
-                let gates = counted(gates, "gate");
-                self.say(format_args!("level {level} of {levels}: {gates}, {taught} taught ({seconds:.1} s)"));
+            GateEvent::Level { negatives, level, levels, gates, taught, seconds } => {
+                let (gates, on) = (counted(gates, "gate"), if negatives == Negatives::Graft { "grafts, " } else { "" });
+                self.say(format_args!("{on}level {level} of {levels}: {gates}, {taught} taught ({seconds:.1} s)"));
+            }
+            GateEvent::Heads { heads, taught, seconds } => {
+                self.say(format_args!("grafts, {}, {taught} taught ({seconds:.1} s)", counted(heads, "head")));
             }
             GateEvent::Steps { done, total } => self.at("teaching gates", done, total, None),
             GateEvent::SetAside { path, reason } => {
@@ -64,9 +71,10 @@ impl<'a> Shown<'a> {
             GateEvent::Damaged { path, reason } => {
                 self.say(format_args!("a gate of the model was damaged ({reason}); written anew: {}", path.display()));
             }
-            GateEvent::NotKept(error) => {
+            GateEvent::NotKept(error) if !self.not_kept.swap(true, Ordering::Relaxed) => {
                 self.say(format_args!("gates are not kept in the cache: {error}"));
             }
+            GateEvent::NotKept(_) => {}
         }
     }
 

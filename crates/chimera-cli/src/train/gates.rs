@@ -5,6 +5,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use chimera::data::dataset::Dataset;
+use chimera::gate::effects::ExplainedReport;
+use chimera::gate::grafts::GraftsReport;
 use chimera::gate::report::{AuditedOn, GateReport, GatesReport, Origin};
 use chimera_logic::diagnostic::Diagnostics;
 use chimera_logic::lint::lint;
@@ -80,7 +82,7 @@ pub(crate) fn write_text(report: &GatesReport, out: &mut dyn Write) -> io::Resul
         let moves = gates.iter().filter_map(|gate| gate.audit.moved).max_by(f64::total_cmp);
         let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
         let note = match (&rule.skipped, &rule.root, worst) {
-            (Some(_), ..) => "cannot be scored, see below".to_owned(),
+            (Some(_), ..) => "has no gate, see below".to_owned(),
             (None, None, _) => "one literal: its score is the concept's".to_owned(),
             (None, Some(_), Some((gate, answer))) if asks_what_was_taught && answer.share() < TOO_OFTEN_WRONG => {
                 format!("mostly wrong where `{}` has operands {}", gate.formula, answer.operands)
@@ -120,23 +122,59 @@ pub(crate) fn write_text(report: &GatesReport, out: &mut dyn Write) -> io::Resul
         "  moves: how far a probability moves when an operand that cannot matter is another sample's; best 0"
     )?;
     if let Some(explained) = &report.explained {
-        let shown = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{share:.2}"));
-        let mut concepts: Vec<(&String, &Option<f64>)> = explained.concepts.iter().collect();
-        concepts.sort_by(|(_, one), (_, other)| one.unwrap_or(0.0).total_cmp(&other.unwrap_or(0.0)));
-        let least: Vec<String> =
-            concepts.iter().take(3).map(|(name, share)| format!("{name} {}", shown(**share))).collect();
-        writeln!(
-            out,
-            "  grafts: concepts explain {} of the variance of z; seen least along their own effect: {}",
-            shown(explained.overall),
-            least.join(", ")
-        )?;
+        write_explained(explained, report.audited_on, out)?;
     }
-    write_skipped(report, out)?;
-    write_missing(report, out)
+    write_skipped("skipped", report, out)?;
+    write_missing(report, out)?;
+    report.grafts.as_ref().map_or(Ok(()), |grafts| write_grafts(grafts, out))
 }
 
-fn write_skipped(report: &GatesReport, out: &mut dyn Write) -> io::Result<()> {
+/// What was taught on grafts.
+fn write_grafts(grafts: &GraftsReport, out: &mut dyn Write) -> io::Result<()> {
+    let (gates, heads) = (grafts.gates.counts(), grafts.heads);
+    writeln!(
+        out,
+        "\ngrafts: {} and {} trained, {} from cache or model, {} skipped",
+        counted(gates.trained, "gate"),
+        counted(heads.trained, "head"),
+        gates.cached + heads.cached,
+        gates.skipped + heads.skipped
+    )?;
+    if let Some(explained) = &grafts.gates.explained {
+        write_explained(explained, grafts.gates.audited_on, out)?;
+    }
+    match (grafts.trust.distrust(), grafts.fallbacks.len()) {
+        (Some(reason), _) => writeln!(out, "  not trusted: {reason}; `neural` is `indep-cal` here")?,
+        (None, 0) => {}
+        (None, _) => {
+            for (rule, reason) in grafts.fallbacks.iter().take(LISTED) {
+                writeln!(out, "  not trusted for `{rule}`, whose `neural` is `indep-cal`: {reason}")?;
+            }
+        }
+    }
+    for (concept, reason) in grafts.skipped.iter().take(LISTED) {
+        writeln!(out, "  no head for `{concept}`, so `neural` asks the leaf bank: {reason}")?;
+    }
+    write_skipped("not taught on grafts", &grafts.gates, out)
+}
+
+/// How much of z concepts explain.
+fn write_explained(explained: &ExplainedReport, on: AuditedOn, out: &mut dyn Write) -> io::Result<()> {
+    let shown = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{share:.2}"));
+    let on = if on == AuditedOn::Train { " of train rows (so it flatters)" } else { "" };
+    let mut concepts: Vec<(&String, &Option<f64>)> = explained.concepts.iter().collect();
+    concepts.sort_by(|(_, one), (_, other)| one.unwrap_or(0.0).total_cmp(&other.unwrap_or(0.0)));
+    let least: Vec<String> =
+        concepts.iter().take(3).map(|(name, share)| format!("{name} {}", shown(**share))).collect();
+    writeln!(
+        out,
+        "  concepts explain {} of the variance of z{on}; seen least along their own effect: {}",
+        shown(explained.overall),
+        least.join(", ")
+    )
+}
+
+fn write_skipped(title: &str, report: &GatesReport, out: &mut dyn Write) -> io::Result<()> {
     let skipped = report.gates.iter().filter_map(|gate| match &gate.origin {
         Origin::Skipped { reason } => Some((gate, reason)),
         _ => None,
@@ -145,7 +183,7 @@ fn write_skipped(report: &GatesReport, out: &mut dyn Write) -> io::Result<()> {
     if skipped.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nskipped:")?;
+    writeln!(out, "\n{title}:")?;
     for (gate, reason) in skipped.iter().take(LISTED) {
         writeln!(out, "  `{}` ({}): {reason}", gate.formula, gate.rules.join(", "))?;
     }

@@ -1,29 +1,23 @@
 //! Other ways to a rule's truth, that gates taught on chimeras are compared with. Each has the same z, the same sizes and as
 //! many steps as a gate; what is taught goes into the cache, never into a model.
 
-mod deep;
 mod folds;
 mod mono;
 mod oracle;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use chimera_gate::gate::Gate;
 use chimera_gate::train::{Negatives, Recipe};
 use chimera_logic::rules::RuleSet;
 
-pub use self::deep::ConceptHeads;
 pub use self::folds::{FittedOn, FoldOf, Violations};
 pub use self::oracle::CrossFitted;
 use crate::error::Result;
 use crate::gate::config::GateConfig;
+use crate::gate::heads::{self, ConceptHeads};
 use crate::gate::lesson::Lesson;
-use crate::gate::report::{Counts, Origin};
+use crate::gate::report::Counts;
 use crate::gate::rules::RuleGates;
-use crate::gate::shelf::{Got, Shelf};
 use crate::gate::stage::{self, GateEvent, Material, Place};
-use crate::parallel::in_parallel;
+use crate::gate::teacher::Teacher;
 
 /// A way to a rule's truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +70,7 @@ pub fn teach(
 ) -> Result<(Baseline, Teaching)> {
     let place = Place { gates: None, ..place };
     if kind == Kind::Sem {
-        let config = GateConfig { negatives: Negatives::Same, strict: true, ..config.clone() };
+        let config = GateConfig { negatives: Negatives::Same, strict: true, grafts: false, ..config.clone() };
         let stage = stage::run(material, rule_set, &config, place, events)?;
         let features = material.bank.config().encoder.features();
         let skipped = stage.report.rules.iter();
@@ -88,15 +82,20 @@ pub fn teach(
         return Ok((Baseline::Rules(RuleGates::of_stage(&stage, rule_set, features)?), teaching));
     }
     // Of the model's choices only those hold that say something about a single gate.
-    let config = GateConfig { strict: false, negatives: Negatives::Chimera, ..config.clone() };
+    let config = GateConfig { strict: false, negatives: Negatives::Chimera, grafts: false, ..config.clone() };
     let lesson = Lesson::new(material, rule_set, &config, place.threads)?;
-    let teacher = Teacher { shelf: Shelf::new(place, events), place, events };
+    let teacher = Teacher::new(place, events);
     let course = Course { lesson: &lesson, rule_set, config: &config, teacher: &teacher };
     match kind {
         // It is gates like those of a model, and was taught above.
         Kind::Sem | Kind::MonoN => mono::teach(&course, Negatives::Same),
         Kind::MonoC => mono::teach(&course, Negatives::Chimera),
-        Kind::IndepDeep => deep::teach(&course),
+        Kind::IndepDeep => {
+            let taught = heads::teach(&lesson, rule_set, &course.recipe(Negatives::Same), config.seed, &teacher)?;
+            let heads = ConceptHeads::new(rule_set, &taught.gates, &|concept| lesson.leaf_of(concept), lesson.width)?;
+            let teaching = Teaching { counts: taught.counts, skipped: taught.skipped, fitted_on: None };
+            Ok((Baseline::Concepts(heads), teaching))
+        }
         Kind::Oracle => oracle::teach(&course, material.encoded),
     }
 }
@@ -114,68 +113,4 @@ impl Course<'_> {
     fn recipe(&self, negatives: Negatives) -> Recipe {
         GateConfig { negatives, ..self.config.clone() }.recipe()
     }
-
-    /// What names a gate beside what it is: sizes, recipe, seed, encoder and rows.
-    fn names(&self, recipe: &Recipe, rows: &str) -> String {
-        let recipe = serde_json::to_string(recipe).unwrap_or_default();
-        format!(
-            "architecture {} features {}\nencoder {}\nrecipe {recipe}\nseed {}\nrows {rows}\n",
-            chimera_gate::gate::ARCHITECTURE,
-            self.lesson.width,
-            self.lesson.encoder,
-            self.config.seed
-        )
-    }
-}
-
-/// Teaches gates side by side, each on one thread.
-struct Teacher<'a> {
-    shelf: Shelf<'a>,
-    place: Place<'a>,
-    events: &'a (dyn Fn(GateEvent<'_>) + Sync),
-}
-
-/// Told after each step, and when a gate needs none.
-struct Ticks<'a> {
-    step: &'a (dyn Fn() + Sync),
-    untaught: &'a (dyn Fn() + Sync),
-}
-
-/// A gate, or why there is none.
-type Answer = std::result::Result<Arc<Gate>, String>;
-
-impl Teacher<'_> {
-    /// Gets `count` gates of so many steps each.
-    fn all(
-        &self,
-        count: usize,
-        steps: usize,
-        get: impl Fn(usize, &Shelf<'_>, &Ticks<'_>) -> Result<std::result::Result<Got, String>> + Sync,
-    ) -> Result<(Vec<Answer>, Counts)> {
-        let (done, total) = (AtomicUsize::new(0), AtomicUsize::new(count * steps));
-        let step = || {
-            let (done, total) = (done.fetch_add(1, Ordering::Relaxed) + 1, total.load(Ordering::Relaxed));
-            (self.events)(GateEvent::Steps { done: done.min(total), total });
-        };
-        let untaught = || {
-            total.fetch_sub(steps, Ordering::Relaxed);
-        };
-        let ticks = Ticks { step: &step, untaught: &untaught };
-        let results = in_parallel(self.place.threads, count, |at| get(at, &self.shelf, &ticks))?;
-        let mut counts = Counts::default();
-        let answers = results.into_iter().map(|result| {
-            match &result {
-                Ok(Got { origin: Origin::Cached, .. }) => counts.cached += 1,
-                Ok(_) => counts.trained += 1,
-                Err(_) => counts.skipped += 1,
-            }
-            result.map(|got| got.gate)
-        });
-        Ok((answers.collect(), counts))
-    }
-}
-
-/// Steps of a gate over so many rows.
-fn steps(recipe: &Recipe, rows: usize) -> usize {
-    recipe.epochs * rows.div_ceil(recipe.batch)
 }

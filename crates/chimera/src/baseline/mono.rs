@@ -8,10 +8,11 @@ use chimera_gate::evaluate::{PlacedGate, Source};
 use chimera_gate::train::{Negatives, Recipe};
 use chimera_logic::dag::Node;
 
-use super::{Answer, Baseline, Course, Teaching, steps};
+use super::{Baseline, Course, Teaching};
 use crate::error::Result;
 use crate::gate::key::Key;
 use crate::gate::rules::{Root, RuleGates};
+use crate::gate::teacher::{Answer, steps};
 
 /// Raised when monoliths are taught in another way.
 const VERSION: u32 = 1;
@@ -36,7 +37,7 @@ pub(super) fn teach(course: &Course<'_>, negatives: Negatives) -> Result<(Baseli
                 Negatives::Same => format!("{}{root}", if rule.root.is_negated() { "not " } else { "" }),
                 _ => root.clone(),
             };
-            let names = course.names(&recipe, &lesson.lineage.rows);
+            let names = lesson.names(&recipe, course.config.seed, &lesson.lineage.rows);
             let key = Key::of(format!("chimera monolith {VERSION}\nroot {text}\nhidden {}\n{names}", recipe.hidden));
             let hash = key.hash.clone();
             jobs.entry(hash.clone()).or_insert((key, number));

@@ -7,13 +7,14 @@ use chimera_gate::evaluate::{PlacedGate, Source};
 use chimera_gate::ground::Ground;
 use chimera_gate::train::{Negatives, Problem, Recipe};
 
-use super::{Baseline, Course, FoldOf, Teaching, Violations, steps};
+use super::{Baseline, Course, FoldOf, Teaching, Violations};
 use chimera_logic::rules::Rule;
 
 use crate::error::Result;
 use crate::gate::key::{Key, feature_text};
 use crate::gate::lesson::{Slices, groups};
 use crate::gate::rules::{Root, RuleGates};
+use crate::gate::teacher::steps;
 use crate::leaf::encode::EncodedRows;
 
 /// Raised when the oracle is taught in another way.
@@ -97,7 +98,7 @@ pub(super) fn teach(course: &Course<'_>, encoded: &EncodedRows) -> Result<(Basel
         let (ground, recipe) = (&grounds[at / rules], &recipes[at / rules]);
         let truths = ground.truths(rule.root.node());
         let truth: Vec<u8> = (0..fold.numbers.len() as u32).map(|row| truths.get(row).map_or(2, u8::from)).collect();
-        let names = course.names(recipe, &fold.print);
+        let names = lesson.names(recipe, course.config.seed, &fold.print);
         let key = Key::of(format!(
             "chimera oracle {VERSION}\nformula {:?}\ntruth {}\nfeature {}\nhidden {}\n{names}",
             dag.text(rule.root),

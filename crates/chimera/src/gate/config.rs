@@ -31,6 +31,8 @@ pub struct GateConfig {
     pub hidden: usize,
     /// What a gate learns from.
     pub negatives: Negatives,
+    /// Whether gates and heads are taught on grafts, too: the methods `graft` and `neural`.
+    pub grafts: bool,
     /// Whether samples are taken as they are only where the rule is known to hold.
     pub strict: bool,
     /// Where one sample of a chimera ends and another begins.
@@ -58,6 +60,7 @@ impl Default for GateConfig {
             leaf_features: LeafFeatures::default(),
             hidden: recipe.hidden,
             negatives: recipe.negatives,
+            grafts: true,
             strict: false,
             chimeras: recipe.chimeras,
             sampler: recipe.sampler,
@@ -75,7 +78,19 @@ impl GateConfig {
     /// The choices of the paper's experiments.
     #[must_use]
     pub fn paper() -> Self {
-        Self { leaf_features: LeafFeatures::Shared, chimeras: Depth::Node, sampler: Choice::Shift, ..Self::default() }
+        Self {
+            leaf_features: LeafFeatures::Shared,
+            grafts: false,
+            chimeras: Depth::Node,
+            sampler: Choice::Shift,
+            ..Self::default()
+        }
+    }
+
+    /// The choices for gates and heads that are taught on grafts beside those of a model.
+    #[must_use]
+    pub fn for_grafts(&self) -> Self {
+        Self { negatives: Negatives::Graft, strict: false, grafts: false, ..self.clone() }
     }
 
     /// How each gate is taught. Where no chimeras are drawn, how they would be is no part of it.

@@ -8,7 +8,7 @@ use std::path::Path;
 use chimera_gate::effects::{Design, Explained};
 use chimera_gate::graft::Effects;
 use chimera_logic::bits::TruthTable;
-use safetensors::tensor::{Dtype, TensorView};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::lesson::Slices;
@@ -48,7 +48,7 @@ pub(super) fn fit(
 ) -> Result<Effects> {
     let design = Design::new(labels).ok_or_else(|| {
         let message = "grafts need to know what concepts add to z, and labels of the train rows do not tell";
-        Error::input(message.to_owned(), Some("`--negatives chimera` needs none of it".to_owned()))
+        Error::input(message.to_owned(), Some("`--grafts=false` and `--negatives chimera` need none of it".to_owned()))
     })?;
     let parts = in_parallel(threads, width.div_ceil(TOGETHER), |part| {
         Ok(design.fit(z, part * TOGETHER..((part + 1) * TOGETHER).min(width), rectified))
@@ -56,12 +56,16 @@ pub(super) fn fit(
     Ok(design.join(&parts, rectified))
 }
 
-/// A hash of all numbers, for keys of gates.
-pub(super) fn fingerprint(effects: &Effects) -> String {
+/// A hash of all numbers, and of the labels that grafts change, for keys of gates.
+pub(super) fn fingerprint(effects: &Effects, labels: &TruthTable) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("chimera effects");
     hasher.update(&[u8::from(effects.rectified)]);
     for numbers in [&effects.base, &effects.added, &effects.spread, &effects.shares] {
         numbers.iter().for_each(|number| _ = hasher.update(&number.to_le_bytes()));
+    }
+    for concept in 0..labels.columns() {
+        hasher.update(bytemuck::cast_slice(labels.value().column(concept)));
+        labels.known().iter().for_each(|known| _ = hasher.update(bytemuck::cast_slice(known.column(concept))));
     }
     hasher.finalize().to_string()
 }
@@ -84,9 +88,35 @@ pub(super) fn write(effects: &Effects, folder: &Path) -> Result<String> {
     });
     let views = views.collect::<Result<Vec<_>>>()?;
     let bytes = safetensors::serialize(views, None).map_err(|error| refused(&error))?;
-    let name = format!("effects-{}.safetensors", &blake3::hash(&bytes).to_string()[..16]);
+    let name = name_of(&bytes);
     write_atomic(&folder.join(&name), |out| out.write_all(&bytes))?;
     Ok(name)
+}
+
+/// The name that such a file has for its content.
+fn name_of(bytes: &[u8]) -> String {
+    format!("effects-{}.safetensors", &blake3::hash(bytes).to_string()[..16])
+}
+
+/// Reads effects of so many concepts on so many numbers; whether z comes out of a ReLU is the encoder's business.
+pub(super) fn read(path: &Path, rectified: bool, [concepts, width]: [usize; 2]) -> Result<Effects> {
+    let bytes = std::fs::read(path).map_err(|cause| Error::read(path, cause))?;
+    let refuse = || {
+        let message = format!("expected `{}` as it was trained, got other content", path.display());
+        Error::input(message, Some("the file was changed or damaged; train again".to_owned()))
+    };
+    if path.file_name().is_none_or(|name| *name != *name_of(&bytes)) {
+        return Err(refuse());
+    }
+    let file = SafeTensors::deserialize(&bytes).map_err(|_| refuse())?;
+    let numbers = |name: &str| -> Result<Vec<f32>> {
+        Ok(bytemuck::pod_collect_to_vec(file.tensor(name).map_err(|_| refuse())?.data()))
+    };
+    let (base, added, spread, shares) = (numbers("base")?, numbers("added")?, numbers("spread")?, numbers("shares")?);
+    if [base.len(), spread.len(), shares.len(), added.len()] != [width, width, concepts, concepts * width] {
+        return Err(refuse());
+    }
+    Ok(Effects { base, added, spread, shares, rectified })
 }
 
 /// Whether a path is that of a file of effects.

@@ -57,6 +57,14 @@ impl Key {
     }
 }
 
+/// Raised when grafts are drawn in another way.
+const GRAFTS: u32 = 2;
+
+/// What names effects and the way in which grafts are drawn, in keys of what is taught on them.
+pub(crate) fn effects_text(effects: &str) -> String {
+    format!("effects {effects}\ngrafts {GRAFTS}\n")
+}
+
 /// What a leaf makes of z, in a word and a hash.
 pub(crate) fn feature_text(feature: &LeafFeature) -> String {
     match feature {
@@ -108,7 +116,7 @@ impl Common<'_> {
             self.encoder, self.seed, self.rows
         );
         if let Some(effects) = self.effects {
-            let _ = writeln!(text, "effects {effects}");
+            text += &effects_text(effects);
         }
         if let Some((root, negated)) = filter {
             let _ = writeln!(text, "filter {}{}", not(negated), root.hash);

@@ -9,6 +9,7 @@ use chimera_gate::gate::Shape;
 use chimera_gate::graft::Effects;
 use chimera_gate::ground::Ground;
 use chimera_gate::train::Recipe;
+use chimera_gate::trust;
 use chimera_logic::bits::TruthTable;
 use chimera_logic::dag::{Dag, Node, NodeId};
 use chimera_logic::rules::RuleSet;
@@ -20,11 +21,18 @@ use super::effects;
 use super::key::{Common, Key};
 use super::plan::Plan;
 use super::stage::Material;
+use super::trust::Trust;
 use crate::data::dataset::Dataset;
 use crate::data::rows::{FitRows, Rows};
 use crate::error::{Error, Result};
 use crate::leaf::bank::LeafBank;
 use crate::leaf::encode::EncodedRows;
+
+/// Rows that tell whether effects can be trusted.
+const TRUSTED_BY: usize = 4_000;
+
+/// How well a concept's label must be seen along its own effect to tell which samples are alike.
+const LEAST_SHOWN: f64 = 0.05;
 
 /// z of some rows of a dataset.
 pub(crate) struct Slices<'a>(pub(crate) Vec<&'a [f32]>);
@@ -140,17 +148,49 @@ impl<'a> Lesson<'a> {
         let lineage = Lineage {
             rows: print,
             leaves: table.concepts.iter().enumerate().map(leaf_key).collect(),
-            effects: effects.as_ref().map(effects::fingerprint),
+            effects: effects.as_ref().map(|effects| effects::fingerprint(effects, &labels)),
         };
         Ok(Self { dataset, rows, z, width, leaves, encoder, lineage, truth, broken_rows, effects, labels })
+    }
+
+    /// Whether what concepts add to z can be trusted.
+    pub(crate) fn trust(&self) -> Trust {
+        let mut rows: Vec<usize> = (0..self.rows.len()).collect();
+        fastrand::Rng::with_seed(0).shuffle(&mut rows);
+        rows.truncate(TRUSTED_BY);
+        let z = Slices(rows.iter().map(|&row| self.z.0[row]).collect());
+        let labels = self.labels.select(&rows);
+        let explained =
+            self.effects.as_ref().map(|effects| effects.explained(&z, &labels).concepts).unwrap_or_default();
+        // What z does not show says nothing about who is like whom.
+        let shown = |concept: &usize| explained[*concept].is_some_and(|share| share > LEAST_SHOWN);
+        let concepts: Vec<usize> = (0..explained.len()).filter(shown).collect();
+        let left_out = trust::left_out(&z, self.width, &labels, &concepts);
+        Trust::new(left_out, &self.labels, &self.dataset.table().concepts)
+    }
+
+    /// What a concept's leaf gives its gates.
+    pub(crate) fn leaf_of(&self, concept: &str) -> LeafFeature {
+        self.leaves.get(concept).cloned().unwrap_or_default()
     }
 
     /// What the leaf of a node gives its gates.
     pub(crate) fn leaf(&self, dag: &Dag, node: NodeId) -> LeafFeature {
         match dag.node(node) {
-            Node::Leaf(concept) => self.leaves.get(dag.vocabulary().name(concept)).cloned().unwrap_or_default(),
+            Node::Leaf(concept) => self.leaf_of(dag.vocabulary().name(concept)),
             Node::Gate(..) => LeafFeature::Shared,
         }
+    }
+
+    /// What names a gate beside what it is: sizes, recipe, seed, encoder and rows.
+    pub(crate) fn names(&self, recipe: &Recipe, seed: u64, rows: &str) -> String {
+        let recipe = serde_json::to_string(recipe).unwrap_or_default();
+        format!(
+            "architecture {} features {}\nencoder {}\nrecipe {recipe}\nseed {seed}\nrows {rows}\n",
+            chimera_gate::gate::ARCHITECTURE,
+            self.width,
+            self.encoder
+        )
     }
 
     /// What a leaf that is no concept gives: z, on the scale of the others.

@@ -2,12 +2,15 @@
 //!
 //! [`config`] has every choice, [`plan`] lists the gates that rules need, [`key`] names each by everything that decides its
 //! weights, [`stored`] is one gate as a file and [`cache`] the folder of them, [`lesson`] is what gates of a run are taught with,
-//! [`effects`] what concepts add to z, [`shelf`] where they are looked for first, [`stage`] teaches what is missing, level by level, [`report`] says what became of each, and [`rules`] has
-//! them ready to run. The numbers themselves are the business of [`chimera_gate`].
+//! [`shelf`] where they are looked for first, [`stage`] teaches what is missing, level by level, [`report`] says what became of
+//! each, and [`rules`] has them ready to run. [`effects`] is what concepts add to z, [`heads`] are gates for single concepts, and
+//! [`grafts`] is what a model is taught with both, if they can be [trusted](trust). The numbers themselves are the business of [`chimera_gate`].
 
 pub mod cache;
 pub mod config;
 pub mod effects;
+pub mod grafts;
+pub mod heads;
 pub mod key;
 pub mod lesson;
 pub(crate) mod plan;
@@ -16,3 +19,5 @@ pub mod rules;
 pub(crate) mod shelf;
 pub mod stage;
 pub mod stored;
+pub(crate) mod teacher;
+pub mod trust;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::GateConfig;
 use super::effects::ExplainedReport;
+use super::grafts::GraftsReport;
 
 /// How a gate came into the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,6 +117,8 @@ pub struct GatesReport {
     pub audited_on: AuditedOn,
     /// How much of z concepts explain, where grafts were taught on.
     pub explained: Option<ExplainedReport>,
+    /// What was taught on grafts beside these gates.
+    pub grafts: Option<Box<GraftsReport>>,
     /// The rules, in file order.
     pub rules: Vec<RuleReport>,
     /// The gates, children first.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use chimera_gate::cone::{Features, LeafFeature};
 use chimera_gate::evaluate::{Evaluator, PlacedGate, Source};
 use chimera_gate::gate::{Gate, Shape};
+use chimera_gate::graft::Effects;
 use chimera_logic::dag::{Edge, Node, NodeId};
 use chimera_logic::load::load_text;
 use chimera_logic::rules::{Rule, RuleSet};
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::GateConfig;
 use super::effects;
+use super::grafts::GraftSection;
 use super::lesson::Lineage;
 use super::report::{Counts, GatesReport};
 use super::shelf::look_up;
@@ -48,6 +50,8 @@ pub struct GateSection {
     pub features: Option<String>,
     /// The file in [`GATES`] with what concepts add to z, where grafts were taught on.
     pub effects: Option<String>,
+    /// What was taught on grafts beside these gates.
+    pub grafts: Option<GraftSection>,
     /// What names the rows and labels that gates were taught on.
     pub lineage: Lineage,
     /// The file in [`GATES`] with what is kept of the calibration split.
@@ -70,14 +74,16 @@ impl GateSection {
     /// # Errors
     /// A folder that cannot be written.
     pub fn of(stage: &GateStage, rule_set: &RuleSet, folder: &Path) -> Result<Self> {
-        let report = &stage.report;
+        let (report, grafts) = (&stage.report, stage.grafts.as_deref());
         Ok(Self {
             config: report.config.clone(),
             rules: chimera_logic::printer::format_rules(rule_set),
             keys: keys_of(report, rule_set),
             features: write_features(&stage.leaf_features, &folder.join(GATES))?,
             effects: stage.effects.as_ref().map(|effects| effects::write(effects, &folder.join(GATES))).transpose()?,
-            lineage: stage.lineage.clone(),
+            grafts: grafts.map(|grafts| GraftSection::of(grafts, rule_set, &folder.join(GATES))).transpose()?,
+            // They are taught on the same rows, and theirs names what concepts add to z, too.
+            lineage: grafts.map_or(&stage.lineage, |grafts| &grafts.gates.lineage).clone(),
             calibration: stage.calibration_rows.write(&folder.join(GATES))?,
             normal_rows: stage
                 .calibration_rows
@@ -108,9 +114,35 @@ impl GateSection {
         self.features.as_ref().map(|name| read_features(&folder.join(name))).transpose()
     }
 
-    /// The hashes of all gates.
-    pub fn hashes(&self) -> impl Iterator<Item = &String> {
+    /// What concepts add to z, for so many of them and numbers of z; `None` where nothing was taught on grafts.
+    ///
+    /// # Errors
+    /// A file that is missing or was changed.
+    pub fn read_effects(&self, folder: &Path, rectified: bool, sizes: [usize; 2]) -> Result<Option<Effects>> {
+        let name = self.grafts.as_ref().map(|grafts| &grafts.effects).or(self.effects.as_ref());
+        name.map(|name| effects::read(&folder.join(GATES).join(name), rectified, sizes)).transpose()
+    }
+
+    /// The model's own gates.
+    #[must_use]
+    pub fn own(&self) -> GateSet<'_> {
+        GateSet { config: self.config.clone(), keys: &self.keys }
+    }
+
+    /// Those taught on grafts.
+    #[must_use]
+    pub fn grafted(&self) -> Option<GateSet<'_>> {
+        self.grafts.as_ref().map(|grafts| GateSet { config: self.config.for_grafts(), keys: &grafts.keys })
+    }
+
+    /// The hashes of the model's own gates.
+    pub fn own_hashes(&self) -> impl Iterator<Item = &String> {
         self.keys.iter().flatten().flatten()
+    }
+
+    /// The hashes of all gates and heads.
+    pub fn hashes(&self) -> impl Iterator<Item = &String> {
+        self.own_hashes().chain(self.grafts.iter().flat_map(GraftSection::hashes))
     }
 
     /// The names of its files in [`GATES`].
@@ -120,13 +152,21 @@ impl GateSection {
             .map(|hash| format!("{hash}.safetensors"))
             .chain(self.features.clone())
             .chain(self.effects.clone())
+            .chain(self.grafts.as_ref().map(|grafts| grafts.effects.clone()))
             .chain([self.calibration.clone()])
             .collect()
     }
 }
 
+/// Gates of a model that were taught in one way.
+#[derive(Clone, Debug)]
+pub struct GateSet<'a> {
+    config: GateConfig,
+    keys: &'a [Vec<Option<String>>],
+}
+
 /// For each rule the keys of its gates, children before parents; `None` for one that was not taught.
-fn keys_of(report: &GatesReport, rule_set: &RuleSet) -> Vec<Vec<Option<String>>> {
+pub(super) fn keys_of(report: &GatesReport, rule_set: &RuleSet) -> Vec<Vec<Option<String>>> {
     let keys = rule_set.rules.iter().map(|rule| {
         let of_rule: Vec<_> = report.gates_of(&rule.name).collect();
         let keys = gates_of(rule_set, rule).into_iter().map(|node| {
@@ -140,7 +180,7 @@ fn keys_of(report: &GatesReport, rule_set: &RuleSet) -> Vec<Vec<Option<String>>>
 
 /// The keys of a model's own gates, by formula, where it has the same rule, whatever it is called there.
 fn own_keys(
-    section: &GateSection,
+    set: &GateSet<'_>,
     own: &RuleSet,
     rule_set: &RuleSet,
     rule: &Rule,
@@ -148,7 +188,7 @@ fn own_keys(
     let wanted = rule_set.dag.text(rule.root);
     let place = own.rules.iter().position(|other| own.dag.text(other.root) == wanted)?;
     let formulas = gates_of(own, &own.rules[place]).into_iter().map(|node| formula(own, node));
-    Some(formulas.zip(section.keys[place].iter().cloned()).collect())
+    Some(formulas.zip(set.keys[place].iter().cloned()).collect())
 }
 
 fn formula(rule_set: &RuleSet, node: NodeId) -> String {
@@ -159,6 +199,15 @@ fn formula(rule_set: &RuleSet, node: NodeId) -> String {
 fn gates_of(rule_set: &RuleSet, rule: &Rule) -> Vec<NodeId> {
     let is_gate = |node: &NodeId| matches!(rule_set.dag.node(*node), Node::Gate(..));
     rule_set.dag.cone(&[rule.root]).into_iter().filter(is_gate).collect()
+}
+
+/// What becomes of rules whose gates nobody has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingGates {
+    /// They are an error.
+    Refused,
+    /// They have none.
+    LeftOut,
 }
 
 /// Where a rule's truth comes from.
@@ -183,15 +232,21 @@ pub struct RuleGates {
 }
 
 impl RuleGates {
-    /// Opens the gates of a model.
+    /// Opens gates of a model: its own, or those taught on grafts.
     ///
     /// # Errors
     /// Files that are missing, were changed, or do not fit the rules.
-    pub fn open(folder: &Path, section: &GateSection, concepts: &[String], features: usize) -> Result<Self> {
+    pub fn open(
+        folder: &Path,
+        section: &GateSection,
+        set: &GateSet<'_>,
+        concepts: &[String],
+        features: usize,
+    ) -> Result<Self> {
         let folder = folder.join(GATES);
         let leaves = section.leaves(&folder)?;
         let mut load = |key: &str| Ok(Arc::new(read_gate(&folder, key)?.gate));
-        Self::assemble(section.rule_set(concepts)?, &section.keys, &leaves, features, &mut load)
+        Self::assemble(section.rule_set(concepts)?, set.keys, &leaves, features, &mut load)
     }
 
     /// Other rules over gates of a model or of the cache: parts of its own rules, or rules that another model was taught on
@@ -203,36 +258,46 @@ impl RuleGates {
         folder: &Path,
         manifest: &ModelManifest,
         section: &GateSection,
+        set: &GateSet<'_>,
         rule_set: RuleSet,
-        cache: Option<&Path>,
+        (cache, missing_is): (Option<&Path>, MissingGates),
     ) -> Result<Self> {
         let (folder, features) = (folder.join(GATES), manifest.bank.encoder.features());
-        let (recipe, none) = (section.config.recipe(), vec![None; rule_set.rules.len()]);
+        let (recipe, none) = (set.config.recipe(), vec![None; rule_set.rules.len()]);
         let encoder = manifest.encoder.hash.as_str();
-        let plan = section.lineage.plan(&rule_set, &none, (encoder, features), (&recipe, section.config.seed))?;
+        let plan = section.lineage.plan(&rule_set, &none, (encoder, features), (&recipe, set.config.seed))?;
         let own = section.rule_set(&manifest.bank.concepts)?;
         let (mut gates, mut missing, mut keys) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
         for rule in &rule_set.rules {
             let nodes = gates_of(&rule_set, rule);
-            if let Some(own) = own_keys(section, &own, &rule_set, rule) {
+            if let Some(own) = own_keys(set, &own, &rule_set, rule) {
                 keys.push(nodes.iter().map(|node| own.get(&formula(&rule_set, *node)).cloned().flatten()).collect());
                 continue;
             }
             let mut of_rule = Vec::new();
             for node in nodes {
-                let place = plan.place(node, None).filter(|_| !section.config.strict);
+                let place = plan.place(node, None).filter(|_| !set.config.strict);
                 let key = place.map(|place| &plan.gates[place].key);
                 let arity = rule_set.dag.operands(node).len();
                 let shape = Shape { arity, features, hidden: recipe.hidden };
-                match key.map(|key| look_up(&folder, cache, key, shape)).transpose()?.flatten() {
-                    Some(gate) => _ = gates.insert(key.map(|key| key.hash.clone()).unwrap_or_default(), gate),
-                    None => _ = missing.insert(formula(&rule_set, node)),
-                }
-                of_rule.push(key.map(|key| key.hash.clone()));
+                let key = match key.map(|key| look_up(&folder, cache, key, shape)).transpose()?.flatten() {
+                    Some(gate) => {
+                        let hash = key.map(|key| key.hash.clone()).unwrap_or_default();
+                        gates.insert(hash.clone(), gate);
+                        Some(hash)
+                    }
+                    None => {
+                        missing.insert(formula(&rule_set, node));
+                        None
+                    }
+                };
+                of_rule.push(key);
             }
-            keys.push(of_rule);
+            // Without one of its gates none of them is asked.
+            let whole = of_rule.iter().all(Option::is_some);
+            keys.push(if whole { of_rule } else { vec![None; of_rule.len()] });
         }
-        if !missing.is_empty() {
+        if !missing.is_empty() && missing_is == MissingGates::Refused {
             let shown: Vec<String> = missing.iter().take(MOST_NAMED).map(|formula| format!("  `{formula}`")).collect();
             let more = missing.len().saturating_sub(MOST_NAMED);
             let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
@@ -240,7 +305,7 @@ impl RuleGates {
                 "neither the model nor the cache has gates for these parts of the rules:\n{}{more}",
                 shown.join("\n")
             );
-            let hint = if section.config.strict {
+            let hint = if set.config.strict {
                 "gates of a model that was trained with `--strict` serve their own rule alone; `chimera add` teaches others"
             } else {
                 "`chimera add` teaches them"
@@ -262,6 +327,15 @@ impl RuleGates {
         let mut load = |key: &str| stage.in_memory.get(key).cloned().ok_or_else(|| misfit("a gate is missing"));
         let leaves = Some(&stage.leaf_features).filter(|leaves| !leaves.is_empty()).cloned();
         Self::assemble(rule_set.clone(), &keys_of(&stage.report, rule_set), &leaves, features, &mut load)
+    }
+
+    /// Rules without any gate.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub(crate) fn none(rule_set: RuleSet, features: usize) -> Result<Self> {
+        let roots = vec![Root::Missing; rule_set.rules.len()];
+        Self::of_roots(rule_set, &[], roots, features)
     }
 
     /// Gates that read z alone, each at the root of a rule.
@@ -351,7 +425,7 @@ fn misfit(what: &str) -> Error {
     Error::input(message, Some("the manifest was changed or damaged; train again".to_owned()))
 }
 
-fn read_gate(folder: &Path, hash: &str) -> Result<StoredGate> {
+pub(super) fn read_gate(folder: &Path, hash: &str) -> Result<StoredGate> {
     let path = folder.join(format!("{hash}.safetensors"));
     let bytes = fs::read(&path).map_err(|cause| Error::read(&path, cause))?;
     let refuse = |reason: &str| {

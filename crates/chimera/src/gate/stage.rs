@@ -14,7 +14,7 @@ use chimera_gate::draw::{Depth, Drawing};
 use chimera_gate::gate::Gate;
 use chimera_gate::graft::Effects;
 use chimera_gate::ground::Ground;
-use chimera_gate::train::{Problem, Recipe};
+use chimera_gate::train::{Negatives, Problem, Recipe};
 use chimera_logic::coverage::{GateCoverage, coverage};
 use chimera_logic::dag::{Edge, NodeId};
 use chimera_logic::rules::RuleSet;
@@ -22,6 +22,7 @@ use chimera_logic::truth::hard_op;
 
 use super::config::GateConfig;
 use super::effects::{ExplainedReport, is_effects};
+use super::grafts::{self, GraftStage};
 use super::lesson::{Lesson, Lineage, Slices, groups};
 use super::plan::{Plan, Planned};
 use super::report::{AuditedOn, Configuration, GateReport, GatesReport, Origin, RuleReport};
@@ -77,12 +78,23 @@ pub struct Place<'a> {
 pub enum GateEvent<'a> {
     /// A level is done.
     Level {
+        /// What its gates learn from.
+        negatives: Negatives,
         /// Counted from 1.
         level: usize,
         /// How many there are.
         levels: usize,
         /// Gates of it.
         gates: usize,
+        /// Those that were taught now.
+        taught: usize,
+        /// How long it took.
+        seconds: f64,
+    },
+    /// Heads of concepts are done.
+    Heads {
+        /// How many there are.
+        heads: usize,
         /// Those that were taught now.
         taught: usize,
         /// How long it took.
@@ -129,6 +141,8 @@ pub struct GateStage {
     pub lineage: Lineage,
     /// What a model keeps of its calibration split.
     pub calibration_rows: CalibrationRows,
+    /// What was taught on grafts beside them.
+    pub grafts: Option<Box<GraftStage>>,
     /// The gates by the hashes of their keys, where they go into no folder.
     pub in_memory: GatesByHash,
     /// Seconds of all of it.
@@ -147,8 +161,20 @@ pub fn run(
     place: Place<'_>,
     events: &(dyn Fn(GateEvent<'_>) + Sync),
 ) -> Result<GateStage> {
-    let began = Instant::now();
     let lesson = Lesson::new(material, rule_set, config, place.threads)?;
+    teach(&lesson, material, rule_set, config, place, events)
+}
+
+/// Teaches all gates of a lesson, and what is taught on grafts beside them.
+pub(super) fn teach(
+    lesson: &Lesson<'_>,
+    material: Material<'_>,
+    rule_set: &RuleSet,
+    config: &GateConfig,
+    place: Place<'_>,
+    events: &(dyn Fn(GateEvent<'_>) + Sync),
+) -> Result<GateStage> {
+    let began = Instant::now();
     let Material { dataset, encoded, .. } = material;
     let (dag, roots) = (&rule_set.dag, rule_set.roots());
     let recipe = config.recipe();
@@ -214,8 +240,10 @@ pub fn run(
         let explained = effects.explained(&audited_z, &table.select(audited));
         ExplainedReport::new(&explained, &dataset.table().concepts)
     });
+    let grafts = config.grafts.then(|| grafts::run(material, rule_set, config, place, events)).transpose()?;
     let report = GatesReport {
         explained,
+        grafts: grafts.as_ref().map(|grafts| Box::new(grafts.report())),
         config: config.clone(),
         train_rows: train.len(),
         rows: lesson.rows.len(),
@@ -226,9 +254,11 @@ pub fn run(
     };
     let seconds = began.elapsed().as_secs_f64();
     let calibration_rows = CalibrationRows::of(dataset, encoded)?;
-    let Lesson { leaves, lineage, effects, .. } = lesson;
-    let leaf_features = leaves.into_iter().filter(|(_, feature)| *feature != LeafFeature::Shared).collect();
-    Ok(GateStage { report, leaf_features, effects, lineage, calibration_rows, in_memory, seconds })
+    let (lineage, effects) = (lesson.lineage.clone(), lesson.effects.clone());
+    let leaf_features =
+        lesson.leaves.clone().into_iter().filter(|(_, feature)| *feature != LeafFeature::Shared).collect();
+    let grafts = grafts.map(Box::new);
+    Ok(GateStage { report, leaf_features, effects, lineage, calibration_rows, grafts, in_memory, seconds })
 }
 
 /// Everything that teaching a gate needs.
@@ -280,7 +310,8 @@ impl School<'_> {
                 reports[place] = Some(report);
             }
             let (levels, gates, seconds) = (levels.len(), places.len(), began.elapsed().as_secs_f64());
-            (self.events)(GateEvent::Level { level, levels, gates, taught, seconds });
+            let negatives = self.recipe.negatives;
+            (self.events)(GateEvent::Level { negatives, level, levels, gates, taught, seconds });
             for (gate, done) in self.plan.gates.iter().zip(&mut done) {
                 if gate.read_until <= level as u32 {
                     done.iter_mut().for_each(|gate| *gate = None);

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use burn::tensor::Device;
+use chimera_gate::graft::Effects;
 use chimera_logic::attributes::RuleSeverity;
 use chimera_logic::rules::RuleSet;
 
@@ -15,7 +16,8 @@ use super::ready::Ready;
 use crate::baseline::{self, Baseline, Teaching};
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::gate::rules::{GATES, GateSection, Root, RuleGates};
+use crate::gate::grafts::{Grafts, Wanted};
+use crate::gate::rules::{GATES, GateSection, MissingGates, Root, RuleGates};
 use crate::gate::stage::{GateEvent, Material, Place};
 use crate::leaf::encode::EncodedRows;
 use crate::model::Model;
@@ -27,6 +29,10 @@ pub struct Engine {
     pub model: Model,
     /// Its rules and their gates.
     pub gates: RuleGates,
+    /// What it has of grafts; `None` where it was trained without.
+    pub(super) grafts: Option<Grafts>,
+    /// What concepts add to z; `None` where nothing was taught on grafts.
+    pub(super) effects: Option<Effects>,
     pub(super) rows: CalibrationRows,
     /// What was taught beside the model.
     pub(super) baselines: BTreeMap<Method, Baseline>,
@@ -55,29 +61,85 @@ impl Engine {
         let section = section_of(&model, folder)?;
         let features = model.manifest.bank.encoder.features();
         let concepts = &model.manifest.bank.concepts;
-        let gates = RuleGates::open(folder, section, concepts, features)?;
+        let gates = RuleGates::open(folder, section, &section.own(), concepts, features)?;
+        let effects =
+            section.read_effects(folder, model.manifest.bank.encoder.is_projected(), [concepts.len(), features])?;
+        let grafts = Grafts::open(folder, section, concepts, (features, effects.as_ref()))?;
         let rows = CalibrationRows::read(&folder.join(GATES).join(&section.calibration))?;
         if !rows.fits(features, concepts.len()) {
             let message = format!("expected calibration rows of the model in `{}`, got others", section.calibration);
             return Err(Error::input(message, Some("train again".to_owned())));
         }
-        Ok(Self { model, gates, rows, baselines: BTreeMap::new() })
+        Ok(Self { model, gates, grafts, effects, rows, baselines: BTreeMap::new() })
     }
 
-    /// The same model with other rules, over its concepts. For the method `chimera` every part of them must have a gate in the
-    /// model or in the cache; other methods need none. What was taught for the rules before is forgotten.
+    /// Whether concepts can be given for a method.
+    ///
+    /// # Errors
+    /// Why they cannot.
+    pub fn can_suppose(&self, method: Method, given: &[(usize, bool)]) -> Result<()> {
+        let (problem, hint) = match method {
+            _ if given.is_empty() => return Ok(()),
+            Method::Indep | Method::IndepCal | Method::Wmc => return Ok(()),
+            Method::Oracle => (
+                "the oracle knows by z which samples it has learned from, and z would be another",
+                "use another `--method`, or no `--set`",
+            ),
+            _ if self.effects.is_none() => (
+                "what z would be with other concepts is known to models that were trained with grafts alone",
+                "train it again with `--grafts`, or use `--method indep-cal` or `wmc`, which look at concepts alone",
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::input(problem.to_owned(), Some(hint.to_owned())))
+    }
+
+    /// The method for whoever asks for none: `neural`, or `chimera` where the model was trained without grafts.
+    #[must_use]
+    pub fn default_method(&self) -> Method {
+        if self.grafts.is_some() { Method::Neural } else { Method::Chimera }
+    }
+
+    /// The same model with other rules, over its concepts. For the methods `chimera` and `graft` every part of them must have a
+    /// gate in the model or in the cache, for `neural` every concept a head in the model; other methods need none. What was taught for the rules before is forgotten.
     ///
     /// # Errors
     /// As [`RuleGates::of_rules`].
     pub fn with_rules(self, folder: &Path, rule_set: RuleSet, method: Method, cache: Option<&Path>) -> Result<Self> {
         let section = section_of(&self.model, folder)?;
-        let gates = if method == Method::Chimera {
-            RuleGates::of_rules(folder, &self.model.manifest, section, rule_set, cache)?
-        } else {
-            let roots = vec![Root::Missing; rule_set.rules.len()];
-            RuleGates::of_roots(rule_set, &[], roots, self.model.manifest.bank.encoder.features())?
+        let manifest = &self.model.manifest;
+        let grafts = match (self.grafts, method) {
+            (Some(grafts), Method::Graft | Method::Neural) => {
+                let what = if method == Method::Graft { Wanted::Gates } else { Wanted::Heads };
+                Some(grafts.of_rules(
+                    folder,
+                    manifest,
+                    section,
+                    rule_set.clone(),
+                    self.effects.as_ref(),
+                    (what, cache),
+                )?)
+            }
+            _ => None,
         };
-        Ok(Self { gates, baselines: BTreeMap::new(), ..self })
+        let gates = if method == Method::Chimera {
+            RuleGates::of_rules(folder, manifest, section, &section.own(), rule_set, (cache, MissingGates::Refused))?
+        } else {
+            RuleGates::none(rule_set, manifest.bank.encoder.features())?
+        };
+        Ok(Self { gates, grafts, baselines: BTreeMap::new(), ..self })
+    }
+
+    /// Names of rules without gates that were taught on grafts, which `neural` scores by heads of concepts alone, and of rules for
+    /// which grafts are not trusted, which it scores by independent events.
+    #[must_use]
+    pub fn without_grafts(&self) -> [Vec<&str>; 2] {
+        let Some(grafts) = &self.grafts else { return Default::default() };
+        let trusted = |rule: usize| grafts.trust.distrust_of(&self.gates.rule_set, rule).is_none();
+        let rules = || self.rules().zip(&grafts.gates.roots).enumerate();
+        let alone = rules().filter(|(rule, (_, root))| **root == Root::Missing && trusted(*rule));
+        let fallbacks = rules().filter(|(rule, _)| !trusted(*rule));
+        [alone.map(|(_, (name, _))| name).collect(), fallbacks.map(|(_, (name, _))| name).collect()]
     }
 
     /// Names of the rules, in order.

@@ -1,6 +1,7 @@
 //! How likely each rule is, by several methods on the same z and logits.
 
 use chimera_gate::cone::Features;
+use chimera_gate::graft::Effects;
 use chimera_logic::bdd::count::Circuit;
 use chimera_logic::bdd::{Diagrams, Limits};
 use chimera_logic::dag::{Edge, Node};
@@ -9,8 +10,11 @@ use chimera_logic::rules::RuleSet;
 use chimera_logic::syntax::Op;
 use serde::{Deserialize, Serialize};
 
-use crate::baseline::{Baseline, ConceptHeads, CrossFitted, Kind};
+use super::engine::Engine;
+use super::neural::Neural;
+use crate::baseline::{Baseline, CrossFitted, Kind};
 use crate::error::{Error, Result};
+use crate::gate::heads::ConceptHeads;
 use crate::gate::rules::{Root, RuleGates};
 use crate::leaf::calibrate::{Calibration, Method as Calibrated, sigmoid};
 
@@ -33,15 +37,20 @@ pub enum Method {
     /// One gate a rule, taught on chimeras.
     MonoC,
     /// Gates taught on chimeras.
-    #[default]
     Chimera,
+    /// Gates taught on grafts.
+    Graft,
+    /// Gates taught on grafts together with exact counting over heads taught on grafts and the leaf bank's; independent events
+    /// where grafts cannot be trusted.
+    #[default]
+    Neural,
     /// One gate a rule, taught on samples that break it: the ceiling.
     Oracle,
 }
 
 impl Method {
     /// Every method, by the names of options and of files.
-    pub const ALL: [(&'static str, Self); 9] = [
+    pub const ALL: [(&'static str, Self); 11] = [
         ("indep", Self::Indep),
         ("indep-cal", Self::IndepCal),
         ("indep-deep", Self::IndepDeep),
@@ -50,6 +59,8 @@ impl Method {
         ("mono-n", Self::MonoN),
         ("mono-c", Self::MonoC),
         ("chimera", Self::Chimera),
+        ("graft", Self::Graft),
+        ("neural", Self::Neural),
         ("oracle", Self::Oracle),
     ];
 
@@ -63,7 +74,7 @@ impl Method {
     #[must_use]
     pub fn baseline(self) -> Option<Kind> {
         match self {
-            Self::Indep | Self::IndepCal | Self::Wmc | Self::Chimera => None,
+            Self::Indep | Self::IndepCal | Self::Wmc | Self::Chimera | Self::Graft | Self::Neural => None,
             Self::IndepDeep => Some(Kind::IndepDeep),
             Self::Sem => Some(Kind::Sem),
             Self::MonoN => Some(Kind::MonoN),
@@ -79,6 +90,10 @@ pub struct Evaluators<'a> {
     rule_set: &'a RuleSet,
     calibration: &'a Calibration,
     source: Source<'a>,
+    /// Concepts that are taken as given, shown or not.
+    given: Vec<(usize, bool)>,
+    /// What concepts add to z, where some are given and the source looks at z.
+    effects: Option<&'a Effects>,
     /// Of rules that are implications: the exact probability of the antecedent.
     antecedents: Exact,
 }
@@ -90,15 +105,16 @@ enum Source<'a> {
     Exact(Exact),
     Gates(&'a RuleGates),
     Heads(&'a ConceptHeads, Independent),
+    Neural(Neural<'a>),
     CrossFitted(&'a CrossFitted),
 }
 
 /// Exact counts of some formulas; those whose diagram gets too large have none.
 #[derive(Debug)]
-struct Exact(Vec<Option<Circuit>>);
+pub(super) struct Exact(Vec<Option<Circuit>>);
 
 impl Exact {
-    fn compile(rule_set: &RuleSet, formulas: &[Option<Edge>]) -> Self {
+    pub(super) fn compile(rule_set: &RuleSet, formulas: &[Option<Edge>]) -> Self {
         // Each on its own: whether a formula is too large must not depend on other rules.
         let compile = |formula: &Option<Edge>| {
             let formula = (*formula)?;
@@ -110,7 +126,7 @@ impl Exact {
     }
 
     /// A value for each formula and row.
-    fn evaluate(&self, probabilities: &Probabilities<'_>) -> Vec<Vec<Option<f64>>> {
+    pub(super) fn evaluate(&self, probabilities: &Probabilities<'_>) -> ByRule {
         let of = |circuit: &Option<Circuit>| match circuit {
             Some(circuit) => circuit.evaluate(probabilities).into_iter().map(Some).collect(),
             None => vec![None; probabilities.rows()],
@@ -127,13 +143,21 @@ fn antecedent_of(rule_set: &RuleSet, root: Edge) -> Option<Edge> {
     }
 }
 
+/// A probability for each rule and row, `[rule][row]`; `None` where it cannot be told.
+pub(super) type ByRule = Vec<Vec<Option<f64>>>;
+
+/// Probabilities of all rules, one rule's after the other, by rule.
+pub(super) fn by_rule(values: &[f64], rows: usize) -> ByRule {
+    values.chunks_exact(rows.max(1)).map(|rows| rows.iter().copied().map(Some).collect()).collect()
+}
+
 /// What is known of each rule on each sample of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleProbabilities {
     /// The probability that the rule holds, `[rule][row]`; `None` where the method cannot tell.
-    pub p: Vec<Vec<Option<f64>>>,
+    pub p: ByRule,
     /// The probability of an implication's antecedent, `[rule][row]`; `None` where it cannot be told.
-    pub antecedent: Vec<Vec<Option<f64>>>,
+    pub antecedent: ByRule,
     /// Whether the rule is an implication.
     pub is_implication: Vec<bool>,
 }
@@ -143,13 +167,9 @@ impl<'a> Evaluators<'a> {
     ///
     /// # Errors
     /// A method that has to be taught, and was not.
-    pub fn new(
-        gates: &'a RuleGates,
-        calibration: &'a Calibration,
-        method: Method,
-        baseline: Option<&'a Baseline>,
-    ) -> Result<Self> {
-        let rule_set = &gates.rule_set;
+    pub fn new(engine: &'a Engine, method: Method) -> Result<Self> {
+        let Engine { gates, grafts, baselines, model, .. } = engine;
+        let (rule_set, baseline) = (&gates.rule_set, baselines.get(&method));
         let roots = rule_set.roots();
         let antecedents: Vec<Option<Edge>> = roots.iter().map(|root| antecedent_of(rule_set, *root)).collect();
         let whole: Vec<Option<Edge>> = roots.iter().copied().map(Some).collect();
@@ -159,6 +179,15 @@ impl<'a> Evaluators<'a> {
             (Method::IndepCal, _) => Source::Independent(Calibrated::Platt, independent()),
             (Method::Wmc, _) => Source::Exact(Exact::compile(rule_set, &whole)),
             (Method::Chimera, _) => Source::Gates(gates),
+            (Method::Graft | Method::Neural, _) => match (grafts, method) {
+                (Some(grafts), Method::Graft) => Source::Gates(&grafts.gates),
+                (Some(grafts), _) => Source::Neural(Neural::new(grafts, rule_set)),
+                (None, _) => {
+                    let message = format!("the model was trained without grafts, which `{}` needs", method.name());
+                    let hint = "train it again with `--grafts`, or use another `--method`";
+                    return Err(Error::input(message, Some(hint.to_owned())));
+                }
+            },
             (_, Some(Baseline::Rules(gates))) => Source::Gates(gates),
             (_, Some(Baseline::Concepts(heads))) => Source::Heads(heads, independent()),
             (_, Some(Baseline::CrossFitted(gates))) => Source::CrossFitted(gates),
@@ -168,7 +197,17 @@ impl<'a> Evaluators<'a> {
                 return Err(Error::input(message, Some(hint.to_owned())));
             }
         };
-        Ok(Self { rule_set, calibration, source, antecedents: Exact::compile(rule_set, &antecedents) })
+        let calibration = &model.calibration;
+        let antecedents = Exact::compile(rule_set, &antecedents);
+        Ok(Self { rule_set, calibration, source, given: Vec::new(), effects: None, antecedents })
+    }
+
+    /// The same, as if some concepts were given. What is computed from concepts' probabilities takes them as they are given; what
+    /// looks at z looks at a graft.
+    pub(super) fn supposing(self, given: Vec<(usize, bool)>, effects: Option<&'a Effects>) -> Self {
+        let looks_at_z = !matches!(self.source, Source::Independent(..) | Source::Exact(_));
+        let effects = effects.filter(|_| looks_at_z && !given.is_empty());
+        Self { given, effects, ..self }
     }
 
     /// The probabilities of all rules on some samples.
@@ -180,26 +219,52 @@ impl<'a> Evaluators<'a> {
     /// Logits that are not whole rows.
     pub fn evaluate(&self, features: &impl Features, logits: &[f32], rows: usize) -> Result<RuleProbabilities> {
         let concepts = self.rule_set.dag.vocabulary().len();
-        let calibrated = self.columns(Calibrated::Platt, logits, rows)?;
-        let calibrated = table(&calibrated, concepts, rows)?;
-        let antecedent = self.antecedents.evaluate(&calibrated);
-        let by_rule = |values: Vec<f64>| -> Vec<Vec<Option<f64>>> {
-            values.chunks_exact(rows.max(1)).map(|rows| rows.iter().copied().map(Some).collect()).collect()
-        };
-        let p = match &self.source {
-            Source::Independent(Calibrated::Platt, independent) => by_rule(independent.evaluate(&calibrated)),
-            Source::Independent(method, independent) => {
-                by_rule(independent.evaluate(&table(&self.columns(*method, logits, rows)?, concepts, rows)?))
+        let as_seen = self.columns(Calibrated::Platt, logits, rows)?;
+        let given = if self.given.is_empty() { None } else { Some(self.given(as_seen.clone(), rows)) };
+        let calibrated = table(given.as_ref().unwrap_or(&as_seen), concepts, rows)?;
+        let rules = &self.rule_set.rules;
+        let is_implication = rules.iter().map(|rule| antecedent_of(self.rule_set, rule.root).is_some()).collect();
+        let [p, antecedent] = match self.effects {
+            None => self.rules(features, logits, &calibrated)?,
+            Some(effects) => {
+                let of_row = |row: usize| -> Vec<f64> { (0..concepts).map(|c| as_seen[c * rows + row]).collect() };
+                let z: Vec<f32> =
+                    (0..rows).flat_map(|row| effects.supposed(features.of(row), &of_row(row), &self.given)).collect();
+                self.rules(&(z.as_slice(), z.len() / rows.max(1)), logits, &calibrated)?
             }
-            Source::Exact(exact) => exact.evaluate(&calibrated),
-            Source::Gates(gates) => self.gates(gates, features, &calibrated, rows),
+        };
+        Ok(RuleProbabilities { p, antecedent, is_implication })
+    }
+
+    /// The probability that each rule holds, and that of its antecedent.
+    fn rules(&self, features: &impl Features, logits: &[f32], calibrated: &Probabilities<'_>) -> Result<[ByRule; 2]> {
+        let (concepts, rows) = (self.rule_set.dag.vocabulary().len(), calibrated.rows());
+        let mut antecedent = self.antecedents.evaluate(calibrated);
+        let p = match &self.source {
+            Source::Independent(Calibrated::Platt, independent) => by_rule(&independent.evaluate(calibrated), rows),
+            Source::Independent(method, independent) => {
+                let columns = self.given(self.columns(*method, logits, rows)?, rows);
+                by_rule(&independent.evaluate(&table(&columns, concepts, rows)?), rows)
+            }
+            Source::Exact(exact) => exact.evaluate(calibrated),
+            Source::Gates(gates) => self.gates(gates, features, calibrated, rows),
             Source::Heads(heads, independent) => {
-                let (probabilities, lost) = heads.probabilities(features, 0..rows);
-                let mut p = by_rule(independent.evaluate(&table(&probabilities, concepts, rows)?));
+                let (logits, lost) = heads.logits(features, 0..rows);
+                let probabilities = self.given(logits.into_iter().map(sigmoid).collect(), rows);
+                let mut p = by_rule(&independent.evaluate(&table(&probabilities, concepts, rows)?), rows);
                 let untold = p.iter_mut().enumerate().filter(|(rule, _)| !heads.can_tell(*rule));
                 untold.for_each(|(_, p)| p.fill(None));
                 p.iter_mut().for_each(|p| lost.iter().for_each(|&row| p[row] = None));
                 p
+            }
+            Source::Neural(neural) => {
+                let (heads, lost) = neural.grafts.heads.logits(features, 0..rows);
+                let told = self.given(neural.concepts(self.calibration, &heads, logits, rows), rows);
+                let gates = self.gates(&neural.grafts.gates, features, calibrated, rows);
+                let told = table(&told, concepts, rows)?;
+                // What a rule is about is told by what tells the rule.
+                neural.take_trusted(&mut antecedent, self.antecedents.evaluate(&told));
+                neural.rules(&told, calibrated, &gates, &lost)
             }
             Source::CrossFitted(gates) => {
                 let (logits, rules) = (gates.logits(features, rows), self.rule_set.rules.len());
@@ -210,9 +275,15 @@ impl<'a> Evaluators<'a> {
                 (0..rules).map(of_rule).collect()
             }
         };
-        let rules = &self.rule_set.rules;
-        let is_implication = rules.iter().map(|rule| antecedent_of(self.rule_set, rule.root).is_some()).collect();
-        Ok(RuleProbabilities { p, antecedent, is_implication })
+        Ok([p, antecedent])
+    }
+
+    /// Probabilities of concepts with those that are given.
+    fn given(&self, mut probabilities: Vec<f64>, rows: usize) -> Vec<f64> {
+        for &(concept, shown) in &self.given {
+            probabilities[concept * rows..][..rows].fill(f64::from(u8::from(shown)));
+        }
+        probabilities
     }
 
     /// Probabilities of concepts, a concept's side by side.
@@ -225,13 +296,7 @@ impl<'a> Evaluators<'a> {
             .collect())
     }
 
-    fn gates(
-        &self,
-        gates: &RuleGates,
-        features: &impl Features,
-        leaves: &Probabilities<'_>,
-        rows: usize,
-    ) -> Vec<Vec<Option<f64>>> {
+    fn gates(&self, gates: &RuleGates, features: &impl Features, leaves: &Probabilities<'_>, rows: usize) -> ByRule {
         let (logits, count) = (gates.logits(features, 0..rows), gates.len());
         let rules = self.rule_set.rules.iter().zip(&gates.roots);
         rules

@@ -9,6 +9,7 @@ pub mod engine;
 pub mod flag;
 pub mod learned;
 pub mod method;
+mod neural;
 pub mod pass;
 pub mod readable;
 pub mod ready;

@@ -38,7 +38,7 @@ struct Readable<'a> {
 /// # Errors
 /// As [`Engine::ready`], and a folder that cannot be written.
 pub fn write(engine: &Engine, folder: &Path, threads: NonZeroUsize) -> Result<()> {
-    let scoring = Scoring::default();
+    let scoring = Scoring { method: engine.default_method(), ..Scoring::default() };
     let ready = engine.ready(scoring, None, threads)?;
     let thresholds = ready.thresholds(Flagging::Global, DEFAULT_RATE, BTreeMap::new(), threads)?;
     let readable = Readable {

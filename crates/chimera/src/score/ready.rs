@@ -54,8 +54,7 @@ impl<'a> Ready<'a> {
         violations: Option<(&Dataset, &EncodedRows)>,
         threads: NonZeroUsize,
     ) -> Result<Self> {
-        let baseline = engine.baselines.get(&scoring.method);
-        let evaluators = Evaluators::new(&engine.gates, &engine.model.calibration, scoring.method, baseline)?;
+        let evaluators = Evaluators::new(engine, scoring.method)?;
         let least = scoring.least_severity.unwrap_or(RuleSeverity::Low);
         let counted: Vec<bool> = engine.severities().map(|severity| severity >= least).collect();
         if !counted.contains(&true) {
@@ -113,6 +112,16 @@ impl<'a> Ready<'a> {
     #[must_use]
     pub fn fitted_on(&self) -> Option<FittedOn> {
         self.fitted_on
+    }
+
+    /// The same, as if some concepts were given, shown or not: for samples that are scored from now on. Thresholds stay those of
+    /// samples as they are.
+    ///
+    /// # Errors
+    /// A method that looks at z, of a model that nothing tells what concepts add to it.
+    pub fn supposing(self, given: Vec<(usize, bool)>) -> Result<Self> {
+        self.engine.can_suppose(self.scoring.method, &given)?;
+        Ok(Self { evaluators: self.evaluators.supposing(given, self.engine.effects.as_ref()), ..self })
     }
 
     /// Scores samples and hands them over in their order, a block at a time.

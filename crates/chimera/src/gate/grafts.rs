@@ -1,0 +1,261 @@
+//! What a model has of grafts, beside gates taught on chimeras: gates taught on grafts (the method `graft`), and a head for each
+//! concept, taught on grafts in which other concepts are drawn anew (the method `neural` counts over them).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use chimera_gate::cone::LeafFeature;
+use chimera_gate::gate::Gate;
+use chimera_gate::graft::Effects;
+use chimera_logic::bits::{BitTable, TruthTable};
+use chimera_logic::rules::{Rule, RuleSet};
+use serde::{Deserialize, Serialize};
+
+use super::config::GateConfig;
+use super::effects;
+use super::heads::{self, ConceptHeads, TaughtHeads};
+use super::lesson::{Lesson, Slices};
+use super::report::{Counts, GatesReport};
+use super::rules::{GATES, GateSection, MissingGates, RuleGates, keys_of, read_gate};
+use super::stage::{self, GateEvent, GateStage, Material, Place};
+use super::teacher::Teacher;
+use super::trust::Trust;
+use crate::error::{Error, Result};
+use crate::leaf::calibrate::{Calibration, Method};
+use crate::metric::columns::ScoreTable;
+use crate::model::ModelManifest;
+
+/// What became of grafts: a part of `gates.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GraftsReport {
+    /// Gates taught on grafts.
+    pub gates: GatesReport,
+    /// How many heads came from where.
+    pub heads: Counts,
+    /// Concepts without a head, and why.
+    pub skipped: BTreeMap<String, String>,
+    /// Whether grafts can be trusted.
+    pub trust: Trust,
+    /// Rules for which they cannot, so that `neural` asks independent events, and why.
+    pub fallbacks: BTreeMap<String, String>,
+}
+
+/// What a model's manifest says about grafts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GraftSection {
+    /// As in [`GateSection`], of gates taught on grafts.
+    pub keys: Vec<Vec<Option<String>>>,
+    /// The file in [`GATES`] with what concepts add to z.
+    pub effects: String,
+    /// The hash of the key of each concept's head.
+    pub heads: BTreeMap<String, String>,
+    /// What makes each head's logits probabilities, apart: what a concept's head says does not depend on other rules.
+    pub calibration: BTreeMap<String, Calibration>,
+    /// Whether grafts can be trusted.
+    pub trust: Trust,
+}
+
+/// What was taught on grafts.
+#[derive(Debug)]
+pub struct GraftStage {
+    /// Gates.
+    pub gates: GateStage,
+    heads: BTreeMap<String, String>,
+    calibration: BTreeMap<String, Calibration>,
+    counts: Counts,
+    skipped: Vec<(String, String)>,
+    trust: Trust,
+    fallbacks: BTreeMap<String, String>,
+}
+
+/// Teaches gates and heads on grafts. `config` is that of the model's own gates.
+///
+/// # Errors
+/// As [`stage::run`].
+pub(super) fn run(
+    material: Material<'_>,
+    rule_set: &RuleSet,
+    config: &GateConfig,
+    place: Place<'_>,
+    events: &(dyn Fn(GateEvent<'_>) + Sync),
+) -> Result<GraftStage> {
+    let config = config.for_grafts();
+    let lesson = Lesson::new(material, rule_set, &config, place.threads)?;
+    let gates = stage::teach(&lesson, material, rule_set, &config, place, events)?;
+    let (teacher, began) = (Teacher::new(place, events), Instant::now());
+    let taught = heads::teach(&lesson, rule_set, &config.recipe(), config.seed, &teacher)?;
+    let (heads, seconds) = (taught.gates.len(), began.elapsed().as_secs_f64());
+    events(GateEvent::Heads { heads, taught: taught.counts.trained, seconds });
+    let calibration = calibrate(material, rule_set, &lesson, &taught, place)?;
+    let trust = lesson.trust();
+    let fallback = |(number, rule): (usize, &Rule)| Some((rule.name.clone(), trust.distrust_of(rule_set, number)?));
+    let fallbacks = rule_set.rules.iter().enumerate().filter_map(fallback).collect();
+    let TaughtHeads { keys, counts, skipped, .. } = taught;
+    Ok(GraftStage { gates, heads: keys, calibration, counts, skipped, trust, fallbacks })
+}
+
+/// Fits probabilities to the heads' logits on calibration rows that may be fitted on.
+fn calibrate(
+    material: Material<'_>,
+    rule_set: &RuleSet,
+    lesson: &Lesson<'_>,
+    taught: &TaughtHeads,
+    place: Place<'_>,
+) -> Result<BTreeMap<String, Calibration>> {
+    let Material { dataset, encoded, .. } = material;
+    let heads = ConceptHeads::new(rule_set, &taught.gates, &|concept| lesson.leaf_of(concept), lesson.width)?;
+    let heads = heads.with_shares(lesson.effects.as_ref().map_or(&[], |effects| &effects.shares));
+    let fit = encoded.present(&dataset.fit_half());
+    let z = Slices::of_rows(encoded, fit.numbers());
+    let table = dataset.table();
+    let (by_concept, _) = heads.logits(&z, 0..fit.len());
+    let one = |concept: usize| {
+        let logits: Vec<f32> =
+            by_concept[concept * fit.len()..][..fit.len()].iter().map(|&logit| logit as f32).collect();
+        let column = |bits: &BitTable| BitTable::from_columns(bits.rows(), [bits.column(concept)]);
+        let labels = match table.labels.known() {
+            Some(known) => TruthTable::partial(column(table.labels.value()), column(known)),
+            None => TruthTable::complete(column(table.labels.value())),
+        };
+        let name = std::slice::from_ref(&table.concepts[concept]);
+        let fitted = Calibration::fit(ScoreTable::new(&logits, fit.len(), name)?, &labels, &fit, place.threads)?;
+        Ok((table.concepts[concept].clone(), fitted))
+    };
+    (0..table.concepts.len()).filter(|&concept| heads.has(concept)).map(one).collect()
+}
+
+impl GraftStage {
+    /// What became of it.
+    #[must_use]
+    pub fn report(&self) -> GraftsReport {
+        GraftsReport {
+            gates: self.gates.report.clone(),
+            heads: self.counts,
+            skipped: self.skipped.iter().cloned().collect(),
+            trust: self.trust.clone(),
+            fallbacks: self.fallbacks.clone(),
+        }
+    }
+
+    /// What concepts add to z.
+    #[must_use]
+    pub fn effects(&self) -> Option<&Effects> {
+        self.gates.effects.as_ref()
+    }
+}
+
+impl GraftSection {
+    /// What a stage has made, with effects written beside the gates.
+    pub(super) fn of(stage: &GraftStage, rule_set: &RuleSet, folder: &Path) -> Result<Self> {
+        let effects = stage.effects().ok_or_else(|| {
+            Error::input("cannot write the model: nothing tells what concepts add to z".to_owned(), None)
+        })?;
+        Ok(Self {
+            keys: keys_of(&stage.gates.report, rule_set),
+            effects: effects::write(effects, folder)?,
+            heads: stage.heads.clone(),
+            calibration: stage.calibration.clone(),
+            trust: stage.trust.clone(),
+        })
+    }
+
+    /// The hashes of all gates and heads.
+    pub(super) fn hashes(&self) -> impl Iterator<Item = &String> {
+        self.keys.iter().flatten().flatten().chain(self.heads.values())
+    }
+}
+
+/// What a model has of grafts, ready to run.
+#[derive(Debug)]
+pub struct Grafts {
+    /// Gates taught on grafts.
+    pub gates: RuleGates,
+    /// Heads taught on grafts.
+    pub heads: ConceptHeads,
+    /// Slope and intercept that make each concept's logits probabilities; `None` where it has no head.
+    pub lines: Vec<Option<(f64, f64)>>,
+    /// Whether grafts can be trusted.
+    pub trust: Trust,
+}
+
+impl Grafts {
+    /// Opens what a model has; `None` where it was trained without grafts.
+    ///
+    /// # Errors
+    /// As [`RuleGates::open`].
+    pub fn open(
+        folder: &Path,
+        section: &GateSection,
+        concepts: &[String],
+        (features, effects): (usize, Option<&Effects>),
+    ) -> Result<Option<Self>> {
+        let (Some(grafts), Some(set)) = (&section.grafts, section.grafted()) else { return Ok(None) };
+        let gates = RuleGates::open(folder, section, &set, concepts, features)?;
+        let heads = heads_of(&folder.join(GATES), (section, grafts), &gates.rule_set, (features, effects))?;
+        let line = |concept: &String| Some(grafts.calibration.get(concept)?.line(Method::Platt, 0));
+        Ok(Some(Self { gates, heads, lines: concepts.iter().map(line).collect(), trust: grafts.trust.clone() }))
+    }
+
+    /// The same for other rules: their gates, from the model or the cache, or the heads of their concepts with what there is of
+    /// gates, whatever is asked for.
+    ///
+    /// # Errors
+    /// As [`RuleGates::of_rules`]; concepts without a head.
+    pub(crate) fn of_rules(
+        self,
+        folder: &Path,
+        manifest: &ModelManifest,
+        section: &GateSection,
+        rule_set: RuleSet,
+        effects: Option<&Effects>,
+        (what, cache): (Wanted, Option<&Path>),
+    ) -> Result<Self> {
+        let (Some(grafts), Some(set)) = (&section.grafts, section.grafted()) else { return Ok(self) };
+        let features = manifest.bank.encoder.features();
+        let heads = heads_of(&folder.join(GATES), (section, grafts), &rule_set, (features, effects))?;
+        let trusted = |rule: &usize| self.trust.distrust_of(&rule_set, *rule).is_none();
+        let missing = (0..rule_set.rules.len()).filter(trusted).find_map(|rule| {
+            let mut concepts =
+                heads::concepts_of(&rule_set, rule).map(|concept| rule_set.dag.vocabulary().name(concept));
+            concepts.find(|concept| !grafts.heads.contains_key(*concept))
+        });
+        if let (Wanted::Heads, Some(concept)) = (what, missing) {
+            let message = format!("the model has no head for `{concept}` that was taught on grafts");
+            let hint = "`chimera add` teaches heads for the concepts of its rules; `--method indep-cal` needs none";
+            return Err(Error::input(message, Some(hint.to_owned())));
+        }
+        let missing = if what == Wanted::Gates { MissingGates::Refused } else { MissingGates::LeftOut };
+        let gates = RuleGates::of_rules(folder, manifest, section, &set, rule_set, (cache, missing))?;
+        Ok(Self { gates, heads, ..self })
+    }
+}
+
+/// What other rules are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Gates for every part of them.
+    Gates,
+    /// Heads for their concepts, and gates for rules all of whose parts have one.
+    Heads,
+}
+
+/// Heads of a model.
+fn heads_of(
+    folder: &Path,
+    (section, grafts): (&GateSection, &GraftSection),
+    rule_set: &RuleSet,
+    (features, effects): (usize, Option<&Effects>),
+) -> Result<ConceptHeads> {
+    let leaves = section.leaves(folder)?;
+    let read = |(concept, hash): (&String, &String)| -> Result<(String, Arc<Gate>)> {
+        Ok((concept.clone(), Arc::new(read_gate(folder, hash)?.gate)))
+    };
+    let gates = grafts.heads.iter().map(read).collect::<Result<BTreeMap<_, _>>>()?;
+    let leaf = |concept: &str| -> LeafFeature {
+        leaves.as_ref().and_then(|leaves| leaves.get(concept)).cloned().unwrap_or_default()
+    };
+    let shares = effects.map_or(&[][..], |effects| &effects.shares);
+    Ok(ConceptHeads::new(rule_set, &gates, &leaf, features)?.with_shares(shares))
+}
