@@ -52,6 +52,8 @@ fn opened(folder: &CacheFolder) -> anyhow::Result<GateCache> {
 #[derive(Serialize)]
 struct Shown {
     key: String,
+    /// A gate, a head, a monolith or an oracle, and what it was taught on.
+    what: Option<String>,
     formula: Option<String>,
     bytes: u64,
     days_unused: u64,
@@ -59,14 +61,22 @@ struct Shown {
     problem: Option<String>,
 }
 
+/// What a key is of, as its text says.
+fn what(key: &str) -> Option<String> {
+    let kind = key.split_whitespace().nth(1)?;
+    let taught_on = key.split("\"negatives\":\"").nth(1)?.split('"').next()?;
+    Some(format!("{kind}, {taught_on}"))
+}
+
 fn look(cache: &GateCache, entry: &CacheEntry) -> anyhow::Result<Option<Shown>> {
     let Some(checked) = cache.check(entry)? else { return Ok(None) };
-    let (formula, problem) = match checked {
-        Ok(stored) => (Some(stored.history.formula), None),
-        Err(reason) => (None, Some(reason)),
+    let (what, formula, problem) = match checked {
+        Ok(stored) => (what(&stored.key.text), Some(stored.history.formula), None),
+        Err(reason) => (None, None, Some(reason)),
     };
     Ok(Some(Shown {
         key: entry.hash.clone(),
+        what,
         formula,
         bytes: entry.bytes,
         days_unused: entry.unused_for.as_secs() / DAY,
@@ -95,6 +105,7 @@ fn list(folder: &CacheFolder, console: &mut Console) -> anyhow::Result<Outcome> 
         ("key", Align::Left),
         ("size", Align::Right),
         ("days unused", Align::Right),
+        ("what", Align::Left),
         ("formula", Align::Left),
     ]);
     for gate in &shown {
@@ -103,6 +114,7 @@ fn list(folder: &CacheFolder, console: &mut Console) -> anyhow::Result<Outcome> 
             gate.key[..16].to_owned(),
             size(gate.bytes),
             gate.days_unused.to_string(),
+            gate.what.clone().unwrap_or_default(),
             formula.unwrap_or_default(),
         ]);
     }

@@ -272,6 +272,11 @@ fn damage_is_found_set_aside_and_mended() {
     std::fs::write(&files[0], bytes).unwrap();
     std::fs::write(&files[1], b"nothing of a gate").unwrap();
     let listed = sandbox.run("cache ls --cache cache");
+    assert!(
+        ["gate, chimera ", "gate, graft ", "head, graft "].iter().all(|what| listed.out.contains(what)),
+        "{}",
+        listed.out
+    );
     assert!(listed.out.contains("damaged: its content was changed"), "{}", listed.out);
     let verified = sandbox.run("cache verify --cache cache");
     assert_eq!(verified.code, 1);

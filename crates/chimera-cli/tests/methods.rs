@@ -445,6 +445,7 @@ fn what_if_changes_what_it_should() {
     }
     // Thresholds are those of samples as they are.
     let ran = score(&sandbox, "--set b=1 --json -o out.csv");
+    assert!(ran.err.contains("as if b=1 for every sample"), "{}", ran.err);
     let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let plain: serde_json::Value = serde_json::from_str(&score(&sandbox, "--json -o out.csv").out).unwrap();
     assert_eq!((&summary["threshold"], &summary["set"][0]), (&plain["threshold"], &"b=1".into()));

@@ -172,6 +172,36 @@ fn a_graft_moves_what_it_should_and_nothing_else() {
     }
 }
 
+/// Concepts that have numbers of z for themselves: a head reads its own, and a graft of one concept moves that head and no other.
+#[test]
+fn a_graft_of_a_separable_concept_moves_its_head_alone() {
+    let each = WIDTH / 3;
+    let mut random = fastrand::Rng::with_seed(6);
+    let mut world = World { labels: Vec::new(), z: Vec::new() };
+    for _ in 0..4000 {
+        let labels: [bool; 3] = std::array::from_fn(|_| random.bool());
+        world.z.extend((0..WIDTH).map(|at| f32::from(u8::from(labels[at / each])) + 0.2 * normal(&mut random)));
+        world.labels.push(labels);
+    }
+    let (effects, labels) = (world.effects(false), Labels::of(&world.table()));
+    let (dag, root) = rule("a => b");
+    let leaf = dag.operands(root.node())[0].node();
+    let cone = Cone::single(leaf, LeafFeature::Shared);
+    let grafting = Grafting::new(&cone, &effects, &labels, concept(&dag));
+    let head = |z: &[f32], concept: usize| z[concept * each..][..each].iter().sum::<f32>() / each as f32;
+    let (mut batch, mut grafted, mut moved) = (Batch::default(), Vec::new(), 0);
+    for row in 0..1000 {
+        let z = &world.z[row * WIDTH..][..WIDTH];
+        assert!(grafting.add((row as u32, z), 0, &mut grafted, &mut random, &mut batch));
+        let (graft, is) = (&grafted[row * WIDTH..][..WIDTH], batch.targets[row].unwrap());
+        let by = f32::from(i8::from(is) - i8::from(world.labels[row][0]));
+        moved += usize::from(by != 0.0);
+        assert!((head(graft, 0) - head(z, 0) - by).abs() < 0.03, "its own head");
+        assert!((1..3).all(|other| (head(graft, other) - head(z, other)).abs() < 0.03), "other heads");
+    }
+    assert!((400..600).contains(&moved), "{moved}");
+}
+
 /// What if: a sample without `a` is given one, known to show it with a probability alone.
 #[test]
 fn a_sample_with_a_given_concept_is_like_those_that_show_it() {

@@ -98,6 +98,12 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     if let Some(fitted_on) = ready.fitted_on() {
         console.say(format_args!("{}{}", arguments.agg.name(), teach::seen(fitted_on)));
     }
+    if !arguments.set.is_empty() {
+        console.say(format_args!(
+            "as if {} for every sample; thresholds are those of samples as they are",
+            arguments.set.join(" and ")
+        ));
+    }
     summary.remembers_all = arguments.json && file.is_some();
     limits::say(&thresholds, arguments.flag, arguments.fpr, &ready, console);
 

@@ -5,6 +5,8 @@
 //!     cargo bench -p chimera --bench quality -- --worlds boards,shift --seeds 3 --out quality.md
 //!     cargo bench -p chimera --bench quality -- --quick --methods indep-cal,chimera --csv quality.csv
 //!
+//! Scores are 1 - p; with `--gated` they are what `score` writes for a rule: an implication is weighed by its antecedent.
+//!
 //! Worlds of digits take MNIST's idx files in the folder `mnist` of `CHIMERA_DATA`; without it they are skipped.
 
 #![allow(
@@ -38,6 +40,8 @@ struct Arguments {
     worlds: Vec<String>,
     methods: Vec<(&'static str, Method)>,
     seeds: u64,
+    /// Whether scores are what users see (an implication weighed by its antecedent) and not 1 - p.
+    gated: bool,
     sizes: Sizes,
     out: Option<PathBuf>,
     csv: Option<PathBuf>,
@@ -49,7 +53,8 @@ impl Arguments {
         let mut words = std::env::args().skip(1);
         let all = Method::ALL.to_vec();
         let worlds = WORLDS.iter().map(|world| world.name.to_owned()).collect();
-        let mut arguments = Self { worlds, methods: all, seeds: 5, sizes: Sizes::FULL, out: None, csv: None };
+        let mut arguments =
+            Self { worlds, methods: all, seeds: 5, gated: false, sizes: Sizes::FULL, out: None, csv: None };
         let mut seeds = None;
         while let Some(word) = words.next() {
             let mut value = || words.next().unwrap_or_else(|| panic!("`{word}` takes a value"));
@@ -62,11 +67,14 @@ impl Arguments {
                 "--seeds" => seeds = Some(value().parse().expect("a number of seeds")),
                 "--out" => arguments.out = Some(value().into()),
                 "--csv" => arguments.csv = Some(value().into()),
+                "--gated" => arguments.gated = true,
                 "--quick" => (arguments.seeds, arguments.sizes) = (1, Sizes::QUICK),
                 // Cargo says that this is a benchmark.
                 "--bench" => {}
                 _ => {
-                    panic!("unknown option `{word}`; there are --worlds, --methods, --seeds, --out, --csv and --quick")
+                    panic!(
+                        "unknown option `{word}`; there are --worlds, --methods, --seeds, --out, --csv, --gated and --quick"
+                    )
                 }
             }
         }
@@ -118,7 +126,7 @@ fn measure(world: &World, arguments: &Arguments, digits: Option<&Digits>) -> Vec
                 break;
             };
             let drawing = began.elapsed().as_secs_f64();
-            let mut scored = run::run(drawn, seed, &arguments.methods, threads);
+            let mut scored = run::run(drawn, (seed, arguments.gated), &arguments.methods, threads);
             scored.seconds.insert(0, ("drawing".to_owned(), drawing));
             let began = Instant::now();
             let mut dataset = compare::measure((world.name, setting.name, seed), scored);

@@ -51,7 +51,12 @@ pub(crate) struct RuleTruth {
 }
 
 /// Writes a dataset, trains a model on it and asks every method.
-pub(crate) fn run(drawn: Drawn, seed: u64, methods: &[(&str, Method)], threads: NonZeroUsize) -> Scored {
+pub(crate) fn run(
+    drawn: Drawn,
+    (seed, gated): (u64, bool),
+    methods: &[(&str, Method)],
+    threads: NonZeroUsize,
+) -> Scored {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let mut clock = Clock::start();
@@ -88,7 +93,7 @@ pub(crate) fn run(drawn: Drawn, seed: u64, methods: &[(&str, Method)], threads: 
     let mut scored: Vec<(String, Vec<Option<Vec<f64>>>)> = Vec::new();
     for &(name, method) in methods {
         engine.teach(method, (&dataset, encoded), Place { gates: None, ..place }, &|_| {}).expect(name);
-        scored.push((name.to_owned(), violations(&engine, method, (&dataset, encoded), threads)));
+        scored.push((name.to_owned(), violations(&engine, (method, gated), (&dataset, encoded), threads)));
         clock.stop(name);
     }
     let bayes = drawn.bayes.map(|bayes| (BAYES.to_owned(), bayes.into_iter().map(Some).collect()));
@@ -121,7 +126,7 @@ fn truths(dataset: &Dataset, drawn: &Drawn, rule_set: &RuleSet) -> Vec<RuleTruth
 /// How likely each rule is broken on each test row, by a method.
 fn violations(
     engine: &Engine,
-    method: Method,
+    (method, gated): (Method, bool),
     (dataset, encoded): (&Dataset, &EncodedRows),
     threads: NonZeroUsize,
 ) -> Vec<Option<Vec<f64>>> {
@@ -130,9 +135,10 @@ fn violations(
     let samples = RowsOf { encoded, numbers: test.numbers() };
     let mut broken = vec![Some(Vec::with_capacity(test.len())); engine.rules().count()];
     let scored = ready.score(&samples, threads, &mut |_, scores| {
-        for (broken, p) in broken.iter_mut().zip(scores.p) {
-            match p {
-                Some(p) => broken.iter_mut().for_each(|broken| broken.push(1.0 - p)),
+        let scores = if gated { scores.s } else { scores.p.into_iter().map(|p| p.map(|p| 1.0 - p)).collect() };
+        for (broken, score) in broken.iter_mut().zip(scores) {
+            match score {
+                Some(score) => broken.iter_mut().for_each(|broken| broken.push(score)),
                 None => *broken = None,
             }
         }

@@ -158,5 +158,8 @@ mod tests {
         assert!(refused(&|config| config.strict = true).contains("hint: add `--negatives both`"));
         GateConfig::default().check().unwrap();
         GateConfig::paper().check().unwrap();
+        // The paper's method is gates taught on chimeras of whole operands, and nothing beside them.
+        let paper = GateConfig::paper();
+        assert_eq!((paper.negatives, paper.chimeras, paper.grafts), (Negatives::Chimera, Depth::Node, false));
     }
 }
