@@ -241,57 +241,53 @@ fn auroc(test: &World, scores: &[f32]) -> f64 {
     won as f64 / (broken.len() * held.len()) as f64
 }
 
-/// Samples on which `a => b` holds, and is broken by nobody.
-fn normal_world() -> World {
-    World::new(3000, 1, true, |labels| !labels[0] || labels[1])
+type Teach<'a> = dyn Fn(&Dag, Edge, &Ground<'_, (&[f32], usize)>, &LeafFeature) -> Vec<PlacedGate> + 'a;
+
+/// AUROC on fresh samples of what `score` makes of the logits of gates, taught on samples on which `a => b` holds.
+fn measured(teach: &Teach<'_>, score: impl Fn(&[f32]) -> f32) -> f64 {
+    let train = World::new(3000, 1, true, |labels| !labels[0] || labels[1]);
+    let (effects, table) = (train.effects(true), train.table());
+    let (dag, root) = rule("a => b");
+    let mut moments = Moments::new(WIDTH);
+    train.z.chunks_exact(WIDTH).for_each(|z| moments.add(z));
+    let (features, leaf) = (train.features(), moments.standard());
+    let ground =
+        Ground::new(&dag, &[root], &table, (&features, WIDTH), None, |_| leaf.clone()).with_effects(&effects, &table);
+    let gates = teach(&dag, root, &ground, &leaf);
+    let test = World::new(2000, 4, true, |_| true);
+    let mut logits = vec![0.0; 2000 * gates.len()];
+    Evaluator::new(WIDTH, &gates).unwrap().run(&test.features(), 0..2000, &mut logits);
+    auroc(&test, &logits.chunks_exact(gates.len()).map(score).collect::<Vec<f32>>())
 }
 
-/// AUROC of 1 - p for `a => b` on fresh samples, by gates taught in a way.
+fn recipe(negatives: Negatives) -> Recipe {
+    Recipe { hidden: 32, negatives, epochs: 10, rate: 3e-3, ..Recipe::default() }
+}
+
+/// By 1 - p of gates taught in a way.
 fn quality(negatives: Negatives) -> f64 {
-    let train = normal_world();
-    let (effects, table) = (train.effects(true), train.table());
-    let (dag, root) = rule("a => b");
-    let mut moments = Moments::new(WIDTH);
-    train.z.chunks_exact(WIDTH).for_each(|z| moments.add(z));
-    let features = train.features();
-    let ground = Ground::new(&dag, &[root], &table, (&features, WIDTH), None, |_| moments.standard())
-        .with_effects(&effects, &table);
-    let cone = ground.cone(root.node(), &|_| None).unwrap();
-    let recipe = Recipe { hidden: 32, negatives, epochs: 10, rate: 3e-3, ..Recipe::default() };
-    let taught = ground.task(&cone, &recipe, None, 5).teach(&|| {}).unwrap();
-    let operands = vec![(Source::Leaf(moments.standard()), false); 2];
-    let evaluator = Evaluator::new(WIDTH, &[PlacedGate { gate: Arc::new(taught.gate), operands }]).unwrap();
-    let test = World::new(2000, 4, true, |_| true);
-    let mut logits = vec![0.0; 2000];
-    evaluator.run(&test.features(), 0..2000, &mut logits);
-    logits.iter_mut().for_each(|logit| *logit = -*logit);
-    auroc(&test, &logits)
+    let teach = |_: &Dag, root: Edge, ground: &Ground<'_, (&[f32], usize)>, leaf: &LeafFeature| {
+        let cone = ground.cone(root.node(), &|_| None).unwrap();
+        let taught = ground.task(&cone, &recipe(negatives), None, 5).teach(&|| {}).unwrap();
+        vec![PlacedGate { gate: Arc::new(taught.gate), operands: vec![(Source::Leaf(leaf.clone()), false); 2] }]
+    };
+    measured(&teach, |logits| -logits[0])
 }
 
-/// AUROC of p(a) (1 - p(b)) on fresh samples, by heads taught on samples as they are, on grafts of the one concept, and on grafts
-/// in which others are drawn anew.
+/// By p(a) (1 - p(b)) of heads taught on samples as they are, on grafts of the one concept, and on grafts in which others are
+/// drawn anew.
 fn quality_of_heads(negatives: Negatives, redrawn: bool) -> f64 {
-    let train = normal_world();
-    let (effects, table) = (train.effects(true), train.table());
-    let (dag, root) = rule("a => b");
-    let mut moments = Moments::new(WIDTH);
-    train.z.chunks_exact(WIDTH).for_each(|z| moments.add(z));
-    let features = train.features();
-    let ground = Ground::new(&dag, &[root], &table, (&features, WIDTH), None, |_| moments.standard())
-        .with_effects(&effects, &table);
-    let recipe = Recipe { hidden: 32, negatives, epochs: 10, rate: 3e-3, ..Recipe::default() };
-    let heads = dag.operands(root.node()).iter().map(|edge| {
-        let cone = Cone::single(edge.node(), moments.standard());
-        let task = if redrawn { ground.head(&cone, &recipe, 5) } else { ground.task(&cone, &recipe, None, 5) };
-        let gate = Arc::new(task.teach(&|| {}).unwrap().gate);
-        PlacedGate { gate, operands: vec![(Source::Leaf(moments.standard()), false)] }
-    });
-    let evaluator = Evaluator::new(WIDTH, &heads.collect::<Vec<_>>()).unwrap();
-    let test = World::new(2000, 4, true, |_| true);
-    let mut logits = vec![0.0; 4000];
-    evaluator.run(&test.features(), 0..2000, &mut logits);
-    let scores: Vec<f32> = logits.chunks_exact(2).map(|ab| probability(ab[0]) * probability(-ab[1])).collect();
-    auroc(&test, &scores)
+    let recipe = recipe(negatives);
+    let teach = |dag: &Dag, root: Edge, ground: &Ground<'_, (&[f32], usize)>, leaf: &LeafFeature| {
+        let head = |edge: &Edge| {
+            let cone = Cone::single(edge.node(), leaf.clone());
+            let task = if redrawn { ground.head(&cone, &recipe, 5) } else { ground.task(&cone, &recipe, None, 5) };
+            let gate = Arc::new(task.teach(&|| {}).unwrap().gate);
+            PlacedGate { gate, operands: vec![(Source::Leaf(leaf.clone()), false)] }
+        };
+        dag.operands(root.node()).iter().map(head).collect()
+    };
+    measured(&teach, |ab| probability(ab[0]) * probability(-ab[1]))
 }
 
 #[test]
