@@ -479,5 +479,9 @@ fn grafts_that_cannot_be_trusted_are_not_used() {
     assert_eq!(report["grafts"]["fallbacks"].as_object().unwrap().len(), 2);
     let of = |method: &str| sandbox.run(&format!("score model ds --cache cache --method {method}")).out;
     assert_eq!(of("neural"), of("indep-cal"));
+    let ran = sandbox.run("score model ds --cache cache --json -o out.csv");
+    let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(summary["by_indep_cal"], serde_json::json!(["r", "s"]));
+    assert!(ran.err.contains("`neural` is `indep-cal` for 2 of 2 rules"), "{}", ran.err);
     assert_ne!(of("graft"), of("indep-cal"));
 }

@@ -53,9 +53,9 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     if let Some(path) = &arguments.rules {
         engine = with_rules(engine, arguments, (path, method), cache.as_deref().ok(), console)?;
     }
-    if method == Method::Neural {
-        say_without_grafts(&engine, console);
-    }
+    let [alone, fallbacks] = if method == Method::Neural { engine.without_grafts() } else { Default::default() };
+    say_without_grafts(alone.len(), fallbacks.len(), engine.rules().count(), console);
+    let by_indep_cal = fallbacks.into_iter().map(str::to_owned).collect();
     let least = arguments.min_severity.unwrap_or(RuleSeverity::Low);
     let set = limits::parse(&arguments.threshold, &engine, least)?;
     let given = given::parse(&arguments.set, &engine.model.manifest.bank.concepts)?;
@@ -83,6 +83,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     summary.seconds.parts.logic = logic.elapsed().as_secs_f64();
     (summary.fpr, summary.out) = (arguments.fpr, file.map(Path::to_owned));
     (summary.method, summary.aggregation) = (method.name(), arguments.agg.name());
+    summary.by_indep_cal = by_indep_cal;
     (summary.flag, summary.set) = (arguments.flag.name(), arguments.set.clone());
     summary.flagged_by = limits::words(&thresholds, arguments.flag);
     summary.threshold = thresholds.global().filter(|_| arguments.flag == Flagging::Global);
@@ -150,19 +151,17 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
 }
 
 /// Says which rules `neural` scores with less than it has for others.
-fn say_without_grafts(engine: &Engine, console: &Console) {
-    let [alone, fallbacks] = engine.without_grafts();
-    if !alone.is_empty() {
+fn say_without_grafts(alone: usize, fallbacks: usize, rules: usize, console: &Console) {
+    if alone > 0 {
         console.say(format_args!(
             "{} without gates that were taught on grafts: heads of concepts alone tell; `chimera add` teaches gates",
-            counted(alone.len(), "rule")
+            counted(alone, "rule")
         ));
     }
-    if !fallbacks.is_empty() {
+    if fallbacks > 0 {
         console.say(format_args!(
-            "`neural` is `indep-cal` for {} of {}: grafts cannot be trusted there (`gates.json` of the model says why)",
-            fallbacks.len(),
-            counted(engine.rules().count(), "rule")
+            "`neural` is `indep-cal` for {fallbacks} of {}: grafts cannot be trusted there (`gates.json` of the model says why)",
+            counted(rules, "rule")
         ));
     }
 }

@@ -43,6 +43,9 @@ pub(crate) struct Summary {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) rule_thresholds: BTreeMap<String, Option<f64>>,
     pub(crate) method: &'static str,
+    /// Rules that `neural` scores by independent events, since grafts cannot be trusted for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) by_indep_cal: Vec<String>,
     pub(crate) aggregation: &'static str,
     pub(crate) tau: f64,
     pub(crate) min_severity: Option<String>,
@@ -92,6 +95,7 @@ impl Summary {
             threshold: None,
             rule_thresholds: BTreeMap::new(),
             method: "",
+            by_indep_cal: Vec::new(),
             aggregation: "",
             tau: 0.0,
             min_severity: None,
