@@ -294,14 +294,8 @@ impl<'a> Grafting<'a> {
         }
         // What went into the ReLU is not known where nothing came out; it is drawn from what it is where concepts are these. It is below
         // zero, so nothing comes out where nothing is added.
-        let mut mean = effects.base.clone();
-        for &concept in self.labels.shown(row) {
-            mean.iter_mut().zip(effects.of(concept as usize)).for_each(|(mean, effect)| *mean += effect);
-        }
-        for &concept in self.labels.open(row) {
-            let share = effects.shares[concept as usize];
-            mean.iter_mut().zip(effects.of(concept as usize)).for_each(|(mean, effect)| *mean += share * effect);
-        }
+        let mut mean = vec![0.0; z.len()];
+        effects.mean(self.labels, row, &mut mean);
         // One is drawn for every number, needed or not: a choice that nobody can foresee takes longer.
         let mut bytes = vec![0_u8; z.len()];
         random.fill(&mut bytes);

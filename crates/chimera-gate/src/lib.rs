@@ -2,10 +2,9 @@
 //!
 //! [`product`] is the one inner loop; [`pack`] says where operands lie in a gate's input; [`gate`] holds the weights and
 //! [`pass`] runs them forwards and backwards; [`draw`] makes chimeras and their exact targets, [`graft`] samples with other
-//! concepts by what these add to z ([`effects`], and [`trust`] whether
-//! to believe them); [`ground`] is what gates are
-//! taught on and [`train`] teaches one gate, [`evaluate`] runs all gates of a rule set over samples, and [`audit`] asks a
-//! trained gate what it has learned.
+//! concepts by what these add to z ([`effects`], and [`trust`] whether to believe them); [`ground`] is what gates are taught on
+//! and [`train`] teaches one gate, [`evaluate`] runs all gates of a rule set over samples, and [`audit`] asks a trained gate
+//! what it has learned.
 //!
 //! This crate knows neither files nor tensors of a framework, reads no clock and prints nothing, and compiles in seconds.
 //! The convolution of the leaf bank uses its product loop, too.
