@@ -96,11 +96,14 @@ impl Error {
     }
 
     /// An input that cannot be used, and what to do about it.
-    pub(crate) fn input(message: String, hint: Option<String>) -> Self {
+    #[must_use]
+    pub fn input(message: String, hint: Option<String>) -> Self {
         Self::Input { message, hint }
     }
 
-    pub(crate) fn read(path: &Path, cause: io::Error) -> Self {
+    /// The system refused to read a file.
+    #[must_use]
+    pub fn read(path: &Path, cause: io::Error) -> Self {
         Self::Read { path: path.to_owned(), cause }
     }
 
@@ -108,7 +111,9 @@ impl Error {
         Self::Media { path: path.to_owned(), problem }
     }
 
-    pub(crate) fn write(path: &Path, cause: io::Error) -> Self {
+    /// The system refused to write a file or folder.
+    #[must_use]
+    pub fn write(path: &Path, cause: io::Error) -> Self {
         Self::Write { path: path.to_owned(), cause }
     }
 }

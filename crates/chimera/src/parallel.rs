@@ -8,7 +8,10 @@ use crate::error::{Error, Result};
 
 /// Does `count` pieces of work. After an error no new piece is begun; of several errors the one of the first piece is
 /// given.
-pub(crate) fn in_parallel<T: Send>(
+///
+/// # Errors
+/// That of a piece of work.
+pub fn in_parallel<T: Send>(
     threads: NonZeroUsize,
     count: usize,
     work: impl Fn(usize) -> Result<T> + Sync,

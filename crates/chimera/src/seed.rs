@@ -2,7 +2,8 @@
 //! more in one place changes nothing in another.
 
 /// A generator for one purpose and number (an epoch, say).
-pub(crate) fn stream(seed: u64, purpose: &str, number: u64) -> fastrand::Rng {
+#[must_use]
+pub fn stream(seed: u64, purpose: &str, number: u64) -> fastrand::Rng {
     let mut hasher = blake3::Hasher::new_derive_key("chimera random numbers");
     hasher.update(&seed.to_le_bytes()).update(&number.to_le_bytes()).update(purpose.as_bytes());
     let mut bytes = [0; 8];

@@ -1,8 +1,8 @@
 //! Writing a dataset folder: all of it under a temporary name beside the place where it belongs, then renamed.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
 
 use chimera_logic::vocabulary::Vocabulary;
 
@@ -13,7 +13,7 @@ use crate::data::manifest::{Kind, MANIFEST, Manifest};
 use crate::data::table::LabelTable;
 use crate::data::table_writer;
 use crate::error::{Error, Result};
-use crate::file::Unfinished;
+use crate::new_folder::NewFolder;
 
 /// A dataset that is not on disk yet. Rows of the table are in the order in which they are written.
 #[derive(Clone, Debug)]
@@ -37,11 +37,7 @@ impl Dataset {
 }
 
 /// A dataset folder under construction. Dropping it removes what was written.
-pub struct DatasetWriter {
-    folder: PathBuf,
-    temporary: tempfile::TempDir,
-    _unfinished: Unfinished,
-}
+pub struct DatasetWriter(NewFolder);
 
 impl DatasetWriter {
     /// Starts a folder beside `folder`, which must be empty or not there, in a folder that is.
@@ -49,58 +45,21 @@ impl DatasetWriter {
     /// # Errors
     /// A folder that is not empty, or one that cannot be written to.
     pub fn create(folder: &Path) -> Result<Self> {
-        match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
-            Ok(true) => {
-                let message = format!("expected an empty or new folder, got `{}` with files in it", folder.display());
-                let hint = "choose another folder, or remove this one first: an import never writes over anything";
-                return Err(Error::input(message, Some(hint.to_owned())));
-            }
-            Ok(false) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::write(folder, error)),
-        }
-        if folder.file_name().is_none() {
-            return Err(Error::write(folder, ErrorKind::InvalidFilename.into()));
-        }
-        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".chimera-").suffix(".tmp");
-        // As public as any new folder; the umask still applies.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-        let temporary = builder.tempdir_in(parent).map_err(|error| Error::write(folder, error.kind().into()))?;
-        let unfinished = Unfinished::register(temporary.path());
-        Ok(Self { folder: folder.to_owned(), temporary, _unfinished: unfinished })
+        NewFolder::create(folder).map(Self)
     }
 
     /// Where the folder is, for now.
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.temporary.path()
+        self.0.path()
     }
 
-    /// Makes a file that belongs to the dataset, and the folders between. Media are not synced one by one: that would take
-    /// longer than writing them.
+    /// Makes a file that belongs to the dataset, and the folders between.
     ///
     /// # Errors
     /// What the system said, about the dataset's folder.
     pub fn create_file(&self, inside: &Path) -> Result<File> {
-        let create = || match File::create(self.path().join(inside)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let folders: Vec<&Path> =
-                    inside.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
-                for folder in folders.into_iter().rev() {
-                    // Never the temporary folder itself: after Ctrl-C it must stay removed.
-                    match fs::create_dir(self.path().join(folder)) {
-                        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-                        _ => {}
-                    }
-                }
-                File::create(self.path().join(inside))
-            }
-            file => file,
-        };
-        create().map_err(|cause| Error::write(&self.folder, cause))
+        self.0.create_file(inside)
     }
 
     /// Writes everything but the media and gives the folder its name.
@@ -111,8 +70,9 @@ impl DatasetWriter {
         let Draft { manifest, table, features } = draft;
         check_names(&table)?;
         check_features(&manifest, &table, features.as_ref())?;
-        let dataset = Dataset::assemble(&self.folder, manifest, table)?;
-        let here = |cause: io::Error| Error::write(&self.folder, cause);
+        let folder = self.0.place().to_owned();
+        let dataset = Dataset::assemble(&folder, manifest, table)?;
+        let here = |cause: io::Error| Error::write(&folder, cause);
         let file = |name: &str| File::create(self.path().join(name)).map_err(here);
 
         let mut samples = file(SAMPLES)?;
@@ -130,14 +90,8 @@ impl DatasetWriter {
         manifest.write_all(dataset.manifest().to_text()?.as_bytes()).map_err(here)?;
         manifest.sync_all().map_err(here)?;
 
-        // A rename replaces an empty folder, except where the system does not know that.
-        if cfg!(windows) {
-            let _ = fs::remove_dir(&self.folder);
-        }
-        fs::rename(self.path(), &self.folder).map_err(here)?;
-        // There is nothing left to remove under the old name.
-        let _ = self.temporary.keep();
-        Ok(dataset.moved_to(&self.folder))
+        self.0.finish()?;
+        Ok(dataset.moved_to(&folder))
     }
 }
 

@@ -22,6 +22,9 @@ use crate::file::open_regular;
 
 /// Raised when the same file and size give other bytes than before.
 const VERSION: u32 = 1;
+/// Endings of pictures in formats that are read, and of some that are not.
+pub(crate) const ENDINGS: [&str; 11] =
+    ["jpg", "jpeg", "jpe", "jfif", "png", "webp", "bmp", "gif", "tif", "tiff", "avif"];
 /// A decoder may use so many bytes for each pixel that is allowed: four channels of sixteen bits, twice.
 const BYTES_PER_PIXEL: u64 = 16;
 
@@ -100,7 +103,7 @@ impl ImageReader {
         upright(decoded.picture.resized(size), decoded.orientation)
     }
 
-    fn bytes_of(&self, path: &Path) -> Result<Vec<u8>> {
+    pub(super) fn bytes_of(&self, path: &Path) -> Result<Vec<u8>> {
         let refused = |cause| Error::read(path, cause);
         let file = open_regular(path).map_err(refused)?;
         let mut bytes =
@@ -123,6 +126,28 @@ impl ImageReader {
         upright(resized, decoded.orientation)
     }
 
+    /// The size of the image in `bytes` once it is upright, without decoding its pixels; `path` is what errors call it.
+    pub(super) fn measure(&self, path: &Path, bytes: &[u8]) -> Result<Size> {
+        let measured = panic::catch_unwind(AssertUnwindSafe(|| match format_of(bytes)? {
+            ImageFormat::Jpeg => jpeg::measure(bytes),
+            format => {
+                let reader = image::ImageReader::with_format(Cursor::new(bytes), format);
+                let mut decoder = reader.into_decoder().map_err(|error| problem(&error))?;
+                let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+                Ok((decoder.dimensions(), orientation))
+            }
+        }));
+        let measured = measured
+            .unwrap_or_else(|_| Err(MediaProblem::DamagedImage { said: "the decoder gave up".to_owned() }))
+            .and_then(|((width, height), orientation)| {
+                self.limits.check(width, height)?;
+                let size = Size::new(width as usize, height as usize);
+                let size = size.map_err(|error| MediaProblem::UnsupportedImage { said: error.to_string() })?;
+                Ok(before(orientation, size))
+            });
+        measured.map_err(|problem| Error::media(path, problem))
+    }
+
     /// Decoders of other people meet files of other people: one that trips over a file must not end a run of a million.
     fn decode_guarded(&self, path: &Path, bytes: &[u8], size: Size) -> Result<Decoded> {
         panic::catch_unwind(AssertUnwindSafe(|| self.decode_any(bytes, size)))
@@ -131,14 +156,9 @@ impl ImageReader {
     }
 
     fn decode_any(&self, bytes: &[u8], size: Size) -> Attempt<Decoded> {
-        if bytes.is_empty() {
-            return Err(MediaProblem::Empty);
-        }
-        match image::guess_format(bytes) {
-            Ok(ImageFormat::Jpeg) => jpeg::decode(bytes, self.limits, size),
-            Ok(format) if format.reading_enabled() => self.decode_pixels(bytes, format),
-            Ok(format) => Err(MediaProblem::UnsupportedImage { said: format!("format {format:?}") }),
-            Err(_) => Err(MediaProblem::NotAnImage),
+        match format_of(bytes)? {
+            ImageFormat::Jpeg => jpeg::decode(bytes, self.limits, size),
+            format => self.decode_pixels(bytes, format),
         }
     }
 
@@ -155,6 +175,18 @@ impl ImageReader {
         let picture = Size::new(width as usize, height as usize).and_then(|size| Picture::new(size, pixels.into_raw()));
         let picture = picture.map_err(|error| MediaProblem::UnsupportedImage { said: error.to_string() })?;
         Ok(Decoded { picture, orientation })
+    }
+}
+
+/// The format that the first bytes tell, where it is one that is read.
+fn format_of(bytes: &[u8]) -> Attempt<ImageFormat> {
+    if bytes.is_empty() {
+        return Err(MediaProblem::Empty);
+    }
+    match image::guess_format(bytes) {
+        Ok(format) if format == ImageFormat::Jpeg || format.reading_enabled() => Ok(format),
+        Ok(format) => Err(MediaProblem::UnsupportedImage { said: format!("format {format:?}") }),
+        Err(_) => Err(MediaProblem::NotAnImage),
     }
 }
 

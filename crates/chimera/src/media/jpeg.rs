@@ -15,7 +15,7 @@ pub(super) fn decode(bytes: &[u8], limits: ImageLimits, wanted: Size) -> Attempt
     decoder.read_info().map_err(problem)?;
     let full = decoder.info().ok_or_else(no_frame)?;
     limits.check(full.width.into(), full.height.into())?;
-    let orientation = decoder.exif_data().and_then(Orientation::from_exif_chunk).unwrap_or(Orientation::NoTransforms);
+    let orientation = orientation(&decoder);
     let wanted = still::before(orientation, wanted);
     if let Some((width, height)) = request((full.width, full.height), wanted) {
         decoder.scale(width, height).map_err(problem)?;
@@ -32,6 +32,18 @@ pub(super) fn decode(bytes: &[u8], limits: ImageLimits, wanted: Size) -> Attempt
     };
     let picture = Size::new(info.width.into(), info.height.into()).and_then(|size| Picture::new(size, pixels));
     Ok(Decoded { picture: picture.map_err(|_| no_frame())?, orientation })
+}
+
+/// Width and height as they are stored, and how to turn the picture upright.
+pub(super) fn measure(bytes: &[u8]) -> Attempt<((u32, u32), Orientation)> {
+    let mut decoder = Decoder::new(bytes);
+    decoder.read_info().map_err(problem)?;
+    let info = decoder.info().ok_or_else(no_frame)?;
+    Ok(((info.width.into(), info.height.into()), orientation(&decoder)))
+}
+
+fn orientation(decoder: &Decoder<&[u8]>) -> Orientation {
+    decoder.exif_data().and_then(Orientation::from_exif_chunk).unwrap_or(Orientation::NoTransforms)
 }
 
 /// What to ask the decoder for, or nothing to decode in full. The decoder takes the smallest scale that reaches the request on

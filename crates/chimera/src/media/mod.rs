@@ -2,6 +2,7 @@
 
 pub mod augment;
 mod child;
+pub mod frame_folder;
 mod frame_sink;
 pub mod frames;
 pub mod image;

@@ -15,12 +15,18 @@ use crate::file::write_atomic;
 /// # Errors
 /// [`crate::error::Error::Write`] where the system refuses.
 pub fn write_png(path: &Path, picture: &Picture) -> Result<()> {
+    write_atomic(path, |writer| encode_png(picture, writer))
+}
+
+/// Writes a picture's PNG to wherever bytes can go. The same pixels give the same bytes.
+///
+/// # Errors
+/// What the writer says.
+pub fn encode_png(picture: &Picture, writer: impl io::Write) -> io::Result<()> {
     let (width, height) = (picture.size().width() as u32, picture.size().height() as u32);
-    write_atomic(path, |writer| {
-        let written = PngEncoder::new(writer).write_image(picture.pixels(), width, height, ExtendedColorType::Rgb8);
-        written.map_err(|error| match error {
-            ImageError::IoError(cause) => cause,
-            other => io::Error::other(other),
-        })
+    let written = PngEncoder::new(writer).write_image(picture.pixels(), width, height, ExtendedColorType::Rgb8);
+    written.map_err(|error| match error {
+        ImageError::IoError(cause) => cause,
+        other => io::Error::other(other),
     })
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::picture::Size;
+
 /// Why a medium cannot be used. The path stands in [`crate::error::Error::Media`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MediaProblem {
@@ -51,6 +53,24 @@ pub enum MediaProblem {
         /// Pixels that it may have in all.
         pixels: u64,
     },
+    /// A folder in which there is no picture that could be a frame.
+    NoPictures,
+    /// Frames in a folder that differ in size.
+    FrameSizes {
+        /// The picture's name in the folder.
+        frame: String,
+        /// The size of the frames before it.
+        expected: Size,
+        /// Its own.
+        got: Size,
+    },
+    /// A frame in a folder that cannot be used.
+    Frame {
+        /// The picture's name in the folder.
+        name: String,
+        /// What is wrong with it.
+        problem: Box<MediaProblem>,
+    },
     /// An image file with more bytes than allowed.
     TooManyBytes {
         /// Bytes that it may have.
@@ -73,6 +93,11 @@ impl MediaProblem {
             Self::UnsupportedImage { .. } => Some("convert the image to PNG or to a plain JPEG"),
             Self::DamagedImage { .. } => Some("fetch the file again, or remove its sample"),
             Self::TooLarge { .. } | Self::TooManyBytes { .. } => Some("shrink the image first, or remove its sample"),
+            Self::NoPictures => Some("a folder is a video whose frames are pictures, such as `frame_000.png`"),
+            Self::FrameSizes { .. } => {
+                Some("all frames of a video have one size; look for a picture that is none of them")
+            }
+            Self::Frame { problem, .. } => problem.hint(),
             Self::NoVideo | Self::NoFrames | Self::TimedOut { .. } | Self::Changed => None,
         }
     }
@@ -94,6 +119,16 @@ impl fmt::Display for MediaProblem {
             Self::TooLarge { width, height, side, pixels } => {
                 write!(f, "it has {width} x {height} pixels, more than {side} a side or {pixels} in all")
             }
+            Self::NoPictures => write!(f, "there are no pictures in the folder"),
+            Self::FrameSizes { frame, expected, got } => write!(
+                f,
+                "frame `{frame}` has {} x {} pixels, and frames before it {} x {}",
+                got.width(),
+                got.height(),
+                expected.width(),
+                expected.height()
+            ),
+            Self::Frame { name, problem } => write!(f, "frame `{name}`: {problem}"),
             Self::TooManyBytes { limit } => write!(f, "the file has more than {limit} bytes"),
         }
     }

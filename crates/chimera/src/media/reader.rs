@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use super::frame_folder::FrameFolder;
 use super::frames::FrameShape;
 use super::image::ImageReader;
 use super::picture::{Picture, Size};
@@ -17,7 +18,7 @@ const SHOWN: usize = 2;
 pub enum MediaReader {
     /// A picture is one frame; where several are asked for, it is repeated.
     Pictures(ImageReader),
-    /// Videos through ffmpeg.
+    /// Videos through ffmpeg, and folders of pictures without it.
     Videos(VideoReader),
 }
 
@@ -27,7 +28,7 @@ impl MediaReader {
     pub fn recipe(&self) -> String {
         match self {
             Self::Pictures(_) => ImageReader::recipe(),
-            Self::Videos(_) => VideoReader::recipe(),
+            Self::Videos(_) => format!("{}; {}", VideoReader::recipe(), FrameFolder::recipe()),
         }
     }
 

@@ -2,6 +2,8 @@
 //! linked. Frames are exact: frame k is the k-th that the decoder shows, with constant or variable frame rate. A short
 //! video is decoded once from end to end; in a long one we seek, and believe only frames that carry the very time stamp
 //! we want. What does not decode cleanly is an error: a smeared picture is worse than none.
+//!
+//! A folder of pictures is a video, too ([`FrameFolder`]); no program is run for it.
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -11,8 +13,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::child::{self, End};
+use super::frame_folder::FrameFolder;
 use super::frame_sink::FrameSink;
 use super::frames::{FrameShape, frame_indices};
+use super::image::ImageReader;
 use super::messages::{cut_off, said};
 use super::packets::{ENTRIES, Packets, Stretch};
 use super::picture::Size;
@@ -56,7 +60,7 @@ impl VideoReader {
         Self { ffmpeg, ffprobe, limit, last: AtomicU64::new(0), repeated: AtomicBool::new(false) }
     }
 
-    /// Everything beside the file and the shape that decides the bytes, for the key of prepared frames.
+    /// Everything beside the file and the shape that decides the bytes of what a program decodes.
     #[must_use]
     pub fn recipe() -> String {
         format!("video {VERSION}: middle frames, stretched, {SCALING}")
@@ -67,6 +71,9 @@ impl VideoReader {
     /// # Errors
     /// As [`Self::read`].
     pub fn count(&self, path: &Path) -> Result<u64> {
+        if path.is_dir() {
+            return Ok(FrameFolder::open(path)?.count());
+        }
         check_file(path)?;
         Ok(self.packets(path)?.count)
     }
@@ -76,6 +83,9 @@ impl VideoReader {
     /// # Errors
     /// As [`Self::read`].
     pub fn dimensions(&self, path: &Path) -> Result<Size> {
+        if path.is_dir() {
+            return FrameFolder::open(path)?.dimensions(ImageReader::default());
+        }
         check_file(path)?;
         let mut command = Command::new(&self.ffprobe);
         command.args(["-v", "error", "-protocol_whitelist", "file", "-select_streams", "V:0"]);
@@ -118,6 +128,9 @@ impl VideoReader {
                 format!("{} bytes are needed for the frames, got {}", shape.bytes(), out.len()),
                 None,
             ));
+        }
+        if path.is_dir() {
+            return FrameFolder::open(path)?.read(ImageReader::default(), shape, out);
         }
         let length = check_file(path)?;
         let guess = self.last.load(Ordering::Relaxed);

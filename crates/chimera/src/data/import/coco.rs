@@ -9,6 +9,7 @@ use chimera_logic::bits::{BitTable, TruthTable};
 use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
 
+use super::media_list::Taking;
 use super::{ImportOptions, Imported, Note, media_list, splitting};
 use crate::data::cell::shown;
 use crate::data::draft::{DatasetWriter, Draft};
@@ -77,7 +78,8 @@ pub fn import_coco(import: &CocoImport, out: &Path) -> Result<Imported> {
     let mut source = gathered.into_table(&import.instances, &mut notes);
     let split = splitting::settle(&mut source, &import.options, &mut notes)?;
     let mut table = source.select(&splitting::chosen_rows(&source, &import.options)?);
-    media_list::settle(&mut table, &import.media_root, import.strict, &mut notes)?;
+    let taking = Taking::from_root(Some(Kind::Image), import.strict);
+    media_list::settle(&mut table, &import.media_root, taking, &mut notes)?;
     let mut manifest = Manifest::new(import.options.name_for(out), Kind::Image);
     manifest.media_root = Some(root_from(out, &import.media_root)?);
     manifest.seed = import.options.seed;

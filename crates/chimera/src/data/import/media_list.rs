@@ -13,11 +13,29 @@ use crate::error::{Error, Result};
 use crate::parallel::in_parallel;
 
 /// Files that are looked at at a time. The wait is for the disk, so it does not depend on the number of cores.
-const LOOKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
+pub(super) const LOOKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
+
+/// How media are taken.
+#[derive(Clone, Copy)]
+pub(super) struct Taking {
+    /// Pictures or videos; by default what the endings of the paths say.
+    pub(super) kind: Option<Kind>,
+    /// Whether a medium that is missing or cannot be used is an error.
+    pub(super) strict: bool,
+    /// What to do where they are not there.
+    pub(super) missing_hint: &'static str,
+}
+
+impl Taking {
+    /// For importers that are told where media are.
+    pub(super) fn from_root(kind: Option<Kind>, strict: bool) -> Self {
+        Self { kind, strict, missing_hint: "paths start at the media root; check `--media-root`" }
+    }
+}
 
 /// Makes every path relative to the root, looks at the files and notes what cannot be used. Samples stay, whatever their
-/// media are.
-pub(super) fn settle(table: &mut LabelTable, root: &Path, strict: bool, notes: &mut Vec<Note>) -> Result<()> {
+/// media are. Returns whether they are pictures or videos.
+pub(super) fn settle(table: &mut LabelTable, root: &Path, taking: Taking, notes: &mut Vec<Note>) -> Result<Kind> {
     let Some(media) = &table.media else {
         let message = format!("expected a column `media` in `{}` beside a media root, got none", table.path.display());
         let hint = "name the column that holds the paths with `--media-column`, or leave out `--media-root`";
@@ -25,6 +43,7 @@ pub(super) fn settle(table: &mut LabelTable, root: &Path, strict: bool, notes: &
     };
     let root_names = RootNames::of(root)?;
     let found = in_parallel(LOOKERS, media.len(), |row| Ok(root_names.find(&media[row])))?;
+    let kind = taking.kind.map_or_else(|| kind_of(table, media, &found), Ok)?;
     let mut missing = Note::new("media that are not there");
     let mut unusable = Note::new("media that cannot be used");
     let mut nameless = Note::new("samples without media");
@@ -40,6 +59,8 @@ pub(super) fn settle(table: &mut LabelTable, root: &Path, strict: bool, notes: &
             }
             Found::Inside(inside) => match inside.seen {
                 Seen::Usable => {}
+                Seen::Frames if kind == Kind::Video => {}
+                Seen::Frames => unusable.add(|| format!("{name}: it is a folder")),
                 Seen::Missing => missing.add(|| name.clone()),
                 Seen::Unusable(why) => unusable.add(|| format!("{name}: {why}")),
             },
@@ -50,8 +71,8 @@ pub(super) fn settle(table: &mut LabelTable, root: &Path, strict: bool, notes: &
     }
     problems.into_result()?;
     let (named, failed) = (media.len() - nameless.count, missing.count + unusable.count);
-    if failed > 0 && (strict || failed == named) {
-        return Err(refusal(&table.path, root, named, &missing, &unusable));
+    if failed > 0 && (taking.strict || failed == named) {
+        return Err(refusal(&table.path, root, named, (&missing, &unusable), taking));
     }
     let names = found.into_iter().map(|found| match found {
         Found::Inside(inside) => inside.name,
@@ -59,10 +80,10 @@ pub(super) fn settle(table: &mut LabelTable, root: &Path, strict: bool, notes: &
     });
     table.media = Some(names.collect());
     notes.extend([missing, unusable, nameless, stripped].into_iter().filter(|note| note.count > 0));
-    Ok(())
+    Ok(kind)
 }
 
-fn refusal(table: &Path, root: &Path, named: usize, missing: &Note, unusable: &Note) -> Error {
+fn refusal(table: &Path, root: &Path, named: usize, (missing, unusable): (&Note, &Note), taking: Taking) -> Error {
     let (what, note) = if missing.count > 0 { ("nothing", missing) } else { ("what cannot be used", unusable) };
     let first = note.listed.first().map(|name| shown(name)).unwrap_or_default();
     let message = format!(
@@ -71,11 +92,7 @@ fn refusal(table: &Path, root: &Path, named: usize, missing: &Note, unusable: &N
         root.display(),
         note.count
     );
-    let hint = if missing.count > 0 {
-        "paths start at the media root; check `--media-root`"
-    } else {
-        "fetch them again, or remove their samples"
-    };
+    let hint = if missing.count > 0 { taking.missing_hint } else { "fetch them again, or remove their samples" };
     Error::input(message, Some(hint.to_owned()))
 }
 
@@ -166,12 +183,15 @@ fn normalised(path: &Path) -> Option<PathBuf> {
     Some(parts)
 }
 
-/// What the media are, by the endings of their names.
-pub(super) fn kind_of(table: &LabelTable) -> Result<Kind> {
-    let names = table.media.iter().flatten().filter(|name| !name.is_empty());
-    let is_video = |name: &&String| claim_of(Path::new(name.as_str())) == Claim::Video;
-    let (videos, pictures): (Vec<&String>, Vec<&String>) = names.partition(is_video);
-    match (videos.first(), pictures.first()) {
+/// What the media are, by the endings of their names. Where all that is there are folders of pictures, they are videos.
+fn kind_of(table: &LabelTable, media: &[String], found: &[Found]) -> Result<Kind> {
+    let is_folder = |found: &Found| matches!(found, Found::Inside(Inside { seen: Seen::Frames, .. }));
+    let named = || media.iter().zip(found).filter(|(name, _)| !name.is_empty());
+    let claims = |name: &str| claim_of(Path::new(name)) == Claim::Video;
+    let video = named().find(|(name, _)| claims(name)).map(|(name, _)| name);
+    let picture = named().find(|(name, found)| !claims(name) && !is_folder(found)).map(|(name, _)| name);
+    let folder = named().find(|(_, found)| is_folder(found));
+    match (video, picture) {
         (Some(video), Some(picture)) => {
             let message = format!(
                 "expected pictures or videos in `{}`, got both: `{}` and `{}`",
@@ -182,6 +202,7 @@ pub(super) fn kind_of(table: &LabelTable) -> Result<Kind> {
             Err(Error::input(message, Some("say what they are with `--kind`".to_owned())))
         }
         (Some(_), None) => Ok(Kind::Video),
+        (None, None) if folder.is_some() => Ok(Kind::Video),
         _ => Ok(Kind::Image),
     }
 }

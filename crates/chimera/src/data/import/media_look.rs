@@ -7,11 +7,11 @@ use std::path::Path;
 
 use image::ImageFormat;
 
+use crate::media::frame_folder::FrameFolder;
+use crate::media::image::ENDINGS;
+
 /// Endings of videos.
 const VIDEO: [&str; 10] = ["mp4", "avi", "mov", "mkv", "webm", "m4v", "mpg", "mpeg", "wmv", "flv"];
-
-/// Endings of pictures in formats that are read, and of some that are not.
-const PICTURE: [&str; 11] = ["jpg", "jpeg", "jpe", "jfif", "png", "webp", "bmp", "gif", "tif", "tiff", "avif"];
 
 /// What a file's first bytes are compared with.
 const HEAD: u64 = 16;
@@ -24,6 +24,8 @@ const QUICKTIME: [&[u8]; 8] = [b"ftyp", b"styp", b"moov", b"mdat", b"free", b"sk
 pub(super) enum Seen {
     /// A file that may well be what its name says.
     Usable,
+    /// A folder of pictures, which is a video but no picture.
+    Frames,
     /// Nothing is there.
     Missing,
     /// Something is there that cannot be used, and why.
@@ -43,7 +45,7 @@ pub(in crate::data) fn claim_of(path: &Path) -> Claim {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
     match ending.as_str() {
         ending if VIDEO.contains(&ending) => Claim::Video,
-        ending if PICTURE.contains(&ending) => Claim::Picture,
+        ending if ENDINGS.contains(&ending) => Claim::Picture,
         _ => Claim::Nothing,
     }
 }
@@ -51,6 +53,7 @@ pub(in crate::data) fn claim_of(path: &Path) -> Claim {
 /// Looks at a file. What is no regular file is never opened: a pipe would wait for a writer.
 pub(super) fn look(path: &Path) -> Seen {
     match fs::metadata(path) {
+        Ok(data) if data.is_dir() && FrameFolder::holds_frames(path) => return Seen::Frames,
         Ok(data) if data.is_dir() => return Seen::Unusable("it is a folder"),
         Ok(data) if !data.is_file() => return Seen::Unusable("it is no regular file"),
         Ok(data) if data.len() == 0 => return Seen::Unusable("it is empty"),
@@ -117,7 +120,11 @@ mod tests {
         assert_eq!(seen("short.mp4", b"\0\0"), unlike("video"));
         assert_eq!(seen("a.tif", b"II*\0\x08\0\0\0"), Seen::Unusable("it is a picture of a format that is not read"));
         assert_eq!(seen("empty.png", b""), Seen::Unusable("it is empty"));
-        assert_eq!(look(folder.path()), Seen::Unusable("it is a folder"));
+        fs::create_dir(folder.path().join("empty")).unwrap();
+        assert_eq!(look(&folder.path().join("empty")), Seen::Unusable("it is a folder"));
+        fs::write(folder.path().join("empty/notes.txt"), "x").unwrap();
+        assert_eq!(look(&folder.path().join("empty")), Seen::Unusable("it is a folder"));
+        assert_eq!(look(folder.path()), Seen::Frames);
         assert_eq!(look(&folder.path().join("gone.png")), Seen::Missing);
         assert_eq!(look(&folder.path().join("a.png/x.png")), Seen::Missing);
     }

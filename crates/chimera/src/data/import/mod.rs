@@ -1,17 +1,24 @@
 //! Importers: each turns one kind of source into a dataset folder, whole or not at all.
 
+mod clevr;
+mod clevrer;
+mod clevrer_files;
 mod coco;
 mod features;
 mod idx;
 mod media_list;
 pub(in crate::data) mod media_look;
 mod mnist;
+mod solids;
 mod splitting;
 mod table;
 
+pub use clevr::{ClevrImport, import_clevr};
+pub use clevrer::{ClevrerImport, import_clevrer};
 pub use coco::{CocoImport, import_coco};
 pub use features::{FeaturesImport, import_features};
 pub use mnist::{MnistImport, import_mnist};
+pub use solids::concepts::{ConceptChoice, ConceptOptions, RuleConcepts};
 pub use splitting::SplitRule;
 pub use table::{TableImport, import_table};
 

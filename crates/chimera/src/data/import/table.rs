@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::media_list::Taking;
 use super::{ImportOptions, Imported, Note, SplitRule, media_list, splitting};
 use crate::data::draft::{DatasetWriter, Draft};
 use crate::data::manifest::{Kind, Manifest, root_from};
@@ -65,8 +66,8 @@ pub(super) fn settle(import: &TableImport, out: &Path, notes: &mut Vec<Note>) ->
     (manifest.frames, manifest.size, manifest.seed) = (import.frames, import.size, import.options.seed);
     if let Some(root) = &import.media_root {
         manifest.media_root = Some(root_from(out, root)?);
-        media_list::settle(&mut table, root, import.strict, notes)?;
-        manifest.kind = import.kind.map_or_else(|| media_list::kind_of(&table), Ok)?;
+        let taking = Taking::from_root(import.kind, import.strict);
+        manifest.kind = media_list::settle(&mut table, root, taking, notes)?;
         if import.frames.is_some() && manifest.kind != Kind::Video {
             let message = format!("expected videos in `{}` for `--frames`, got pictures", table.path.display());
             return Err(Error::input(message, Some("say what they are with `--kind video`".to_owned())));

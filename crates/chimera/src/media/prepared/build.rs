@@ -10,6 +10,7 @@ use super::{Preparation, Prepared, Progress, Undecodable};
 use crate::chunks::{Digest, Entry, Store, StoreParams, write_list};
 use crate::error::{Error, Result};
 use crate::file::{open_regular, write_atomic};
+use crate::media::frame_folder::FrameFolder;
 use crate::media::problem::MediaProblem;
 use crate::parallel::in_parallel;
 
@@ -92,8 +93,11 @@ fn digests(preparation: &Preparation<'_>, media: &[PathBuf], progress: Report<'_
     })
 }
 
-/// The content of a medium.
+/// The content of a medium: of a folder, that of its frames.
 pub(crate) fn digest(path: &Path) -> Result<Digest> {
+    if path.is_dir() {
+        return FrameFolder::open(path)?.digest();
+    }
     let read = || {
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(open_regular(path)?)?;

@@ -1,0 +1,188 @@
+//! Concepts of scenes and videos by their names. A filter (`blue_sphere`) asks whether such an object is there; an event
+//! (`collide(red_any,cube)`) whether something happened to such objects.
+
+use chimera_logic::vocabulary::Vocabulary;
+
+use super::clip::{Clip, Collision};
+use super::filter::Filter;
+use super::look::{Look, ObjectSize};
+use crate::data::cell::shown;
+use crate::error::{Error, Result};
+
+/// The concepts of the paper's CLEVR and CLEVRER experiments.
+pub const PRESET: [&str; 6] = ["blue_sphere", "green_cube", "metal_any", "gray_cyl", "red_any", "yellow_cube"];
+
+/// A concept with the name that labels and rules have for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Concept {
+    name: String,
+    meaning: Meaning,
+}
+
+/// When a concept holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// An object of this look is there.
+    There(Filter),
+    /// An object of this look comes into view after the first frame.
+    Enter(Filter),
+    /// An object of this look is out of view before the last frame, for good.
+    Exit(Filter),
+    /// Two objects meet.
+    Meet(Meeting, [Filter; 2]),
+}
+
+/// Which collisions of the two looks count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meeting {
+    Any,
+    BeforeHalf,
+    AfterEntering,
+}
+
+/// Names of events, with the number of their operands.
+const EVENTS: [(&str, usize); 5] =
+    [("enter", 1), ("exit", 1), ("collide", 2), ("collide_before_half", 2), ("entered_then_collided", 2)];
+
+impl Concept {
+    /// Reads a filter, or `enter(A)`, `exit(A)`, `collide(A,B)`, `collide_before_half(A,B)`, `entered_then_collided(A,B)`
+    /// with filters A and B. White space around operands is dropped: rules write names without.
+    ///
+    /// # Errors
+    /// An unknown event or word, with the nearest known one, or another number of operands.
+    pub fn parse(name: &str) -> Result<Self> {
+        let name = name.trim();
+        let Some((event, rest)) = name.split_once('(') else {
+            let filter = Filter::parse(name)?;
+            return Ok(Self { name: name.to_owned(), meaning: Meaning::There(filter) });
+        };
+        let event = event.trim();
+        let Some((event, operands)) = EVENTS.into_iter().find(|(known, _)| *known == event) else {
+            let known = EVENTS.map(|(event, _)| event.to_owned());
+            let list = known.join(", ");
+            let nearest = Vocabulary::closed(known, "events");
+            let nearest = nearest.nearest(event).map(|nearest| format!("did you mean `{nearest}`?"));
+            let message = format!("expected an event ({list}) in `{}`, got `{}`", shown(name), shown(event));
+            return Err(Error::input(message, nearest));
+        };
+        let inside = rest.strip_suffix(')').filter(|inside| !inside.contains(['(', ')']));
+        let inside = inside.ok_or_else(|| {
+            let message = format!("expected one pair of parentheses that ends `{}`, got another form", shown(name));
+            Error::input(message, Some("write it as in `collide(blue_sphere,cube)`".to_owned()))
+        })?;
+        let filters: Vec<Filter> =
+            inside.split(',').map(|part| Filter::parse(part.trim())).collect::<Result<_>>().map_err(|error| {
+                let Error::Input { message, hint } = error else { return error };
+                Error::Input { message: format!("{message} (in `{}`)", shown(name)), hint }
+            })?;
+        let name = format!("{event}({})", filters.iter().map(Filter::name).collect::<Vec<_>>().join(","));
+        let pair = |meeting, one: &Filter, other: &Filter| Meaning::Meet(meeting, [one.clone(), other.clone()]);
+        let meaning = match (event, filters.as_slice()) {
+            ("enter", [filter]) => Meaning::Enter(filter.clone()),
+            ("exit", [filter]) => Meaning::Exit(filter.clone()),
+            ("collide", [one, other]) => pair(Meeting::Any, one, other),
+            ("collide_before_half", [one, other]) => pair(Meeting::BeforeHalf, one, other),
+            ("entered_then_collided", [one, other]) => pair(Meeting::AfterEntering, one, other),
+            _ => {
+                let (expected, got) = (if operands == 1 { "one filter" } else { "two filters" }, filters.len());
+                return Err(Error::input(format!("expected {expected} in `{}`, got {got}", shown(&name)), None));
+            }
+        };
+        Ok(Self { name, meaning })
+    }
+
+    /// Its name, without white space.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it is about what happens, which only videos can tell.
+    #[must_use]
+    pub fn is_event(&self) -> bool {
+        !matches!(self.meaning, Meaning::There(_))
+    }
+
+    /// A size that it asks for, which only data with sizes can answer.
+    #[must_use]
+    pub fn size(&self) -> Option<ObjectSize> {
+        match &self.meaning {
+            Meaning::There(filter) | Meaning::Enter(filter) | Meaning::Exit(filter) => filter.size(),
+            Meaning::Meet(_, filters) => filters.iter().find_map(Filter::size),
+        }
+    }
+
+    /// Whether it holds in a scene with these objects; `None` for an event.
+    #[must_use]
+    pub fn in_scene(&self, looks: &[Look]) -> Option<bool> {
+        match &self.meaning {
+            Meaning::There(filter) => Some(looks.iter().any(|look| filter.matches(*look))),
+            _ => None,
+        }
+    }
+
+    /// Whether it holds in a video. An object is there whether the camera ever sees it or not.
+    #[must_use]
+    pub fn in_clip(&self, clip: &Clip) -> bool {
+        let mut things = clip.things.iter();
+        match &self.meaning {
+            Meaning::There(filter) => things.any(|thing| filter.matches(thing.look)),
+            Meaning::Enter(filter) => things.any(|thing| filter.matches(thing.look) && thing.entered().is_some()),
+            Meaning::Exit(filter) => things.any(|thing| {
+                filter.matches(thing.look) && thing.seen.is_some_and(|(_, last)| last.saturating_add(1) < clip.frames)
+            }),
+            Meaning::Meet(meeting, filters) => {
+                clip.collisions.iter().any(|collision| meet(*meeting, filters, clip, collision))
+            }
+        }
+    }
+}
+
+/// Whether one of a pair looks like the first filter and the other like the second.
+fn are([one, other]: &[Filter; 2], [first, second]: [Look; 2]) -> bool {
+    (one.matches(first) && other.matches(second)) || (one.matches(second) && other.matches(first))
+}
+
+/// Whether a collision of these looks is one that counts.
+fn meet(meeting: Meeting, filters: &[Filter; 2], clip: &Clip, collision: &Collision) -> bool {
+    let [Some(one), Some(other)] = collision.things.map(|thing| clip.things.get(thing)) else { return false };
+    let is_in_time = match meeting {
+        Meeting::Any => true,
+        Meeting::BeforeHalf => 2 * u64::from(collision.frame) < u64::from(clip.frames),
+        Meeting::AfterEntering => {
+            [one, other].iter().any(|thing| thing.entered().is_some_and(|at| at < collision.frame))
+        }
+    };
+    is_in_time && are(filters, [one.look, other.look])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_white_space_and_nothing_else() {
+        for name in PRESET.iter().chain(&["enter(red)", "exit(shape=sphere)", "collide(color=red,cube)"]) {
+            assert_eq!(Concept::parse(name).unwrap().name(), *name);
+        }
+        let spaced = Concept::parse(" collide_before_half( red_any , cyl ) ").unwrap();
+        assert_eq!(spaced.name(), "collide_before_half(red_any,cyl)");
+        assert!(spaced.is_event() && spaced.in_scene(&[]).is_none());
+        assert!(!Concept::parse("any").unwrap().is_event());
+        assert_eq!(Concept::parse("collide(cube,large_any)").unwrap().size(), Some(ObjectSize::Large));
+        assert_eq!(Concept::parse("cube").unwrap().size(), None);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let message = |name: &str| Concept::parse(name).unwrap_err().to_string();
+        assert!(message("colide(red,cube)").ends_with("got `colide`\nhint: did you mean `collide`?"));
+        assert!(message("collide(red,cub)").contains("(in `collide(red,cub)`)\nhint: did you mean `cube`?"));
+        assert!(message("collide(red)").ends_with("expected two filters in `collide(red)`, got 1"));
+        assert!(message("enter(red,cube)").ends_with("expected one filter in `enter(red,cube)`, got 2"));
+        for odd in ["collide(red,cube", "enter((red))", "enter(red)x"] {
+            assert!(message(odd).contains("one pair of parentheses"), "{}", message(odd));
+        }
+        assert!(message("enter()").contains("got nothing"));
+    }
+}

@@ -1,0 +1,126 @@
+//! Import of CLEVR v1.0: `scenes/CLEVR_<split>_scenes.json` with the pictures in `images/<split>/`.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Deserializer};
+
+use super::solids::concepts::ConceptOptions;
+use super::solids::{Content, Found, Import, Sample, check_split};
+use super::{ImportOptions, Imported, source};
+use crate::data::cell::shown;
+use crate::data::clevr::look::Look;
+use crate::data::draft::DatasetWriter;
+use crate::data::manifest::Kind;
+use crate::error::{Error, Result, lower_first};
+
+/// What to import.
+#[derive(Clone, Debug, Default)]
+pub struct ClevrImport {
+    /// The folder with `scenes/` and `images/`.
+    pub folder: PathBuf,
+    /// Which concepts to label.
+    pub concepts: ConceptOptions,
+    /// Refuse if any scene cannot be used, comes twice, or has no picture that can be used.
+    pub strict: bool,
+    /// The rest.
+    pub options: ImportOptions,
+}
+
+/// The part of a file that is read.
+#[derive(Deserialize)]
+struct Scenes {
+    scenes: Vec<Lenient<SceneOutline>>,
+}
+
+#[derive(Deserialize)]
+struct SceneOutline {
+    image_filename: String,
+    objects: Vec<Look>,
+}
+
+/// A value, or why it is none: one bad scene does not spoil a file of seventy thousand.
+struct Lenient<T>(std::result::Result<T, String>);
+
+impl<'de, T: for<'any> Deserialize<'any>> Deserialize<'de> for Lenient<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        Ok(Self(T::deserialize(value).map_err(|error| lower_first(&error.to_string()))))
+    }
+}
+
+/// Imports CLEVR into the folder `out`. Samples are named as their pictures are; the split of a file is in its name, and where all
+/// are for training, they are dealt.
+///
+/// # Errors
+/// What is wrong with the folder, the files, the concepts or the pictures.
+pub fn import_clevr(import: &ClevrImport, out: &Path) -> Result<Imported> {
+    let writer = DatasetWriter::create(out)?;
+    import.concepts.check(Kind::Image)?;
+    let files = scene_files(&import.folder)?;
+    files.iter().try_for_each(|(split, path)| check_split(split, path, &import.options))?;
+    let mut found = Vec::new();
+    for (split, path) in &files {
+        read(split, path, &mut found)?;
+    }
+    let import = Import {
+        importer: "clevr",
+        kind: Kind::Image,
+        folder: &import.folder,
+        media_root: &import.folder.join("images"),
+        concepts: &import.concepts,
+        strict: import.strict,
+        options: &import.options,
+        sources: files.iter().map(|(_, path)| source(path)).collect::<Result<_>>()?,
+    };
+    import.finish(writer, found, out, Vec::new())
+}
+
+/// The scene files by the splits in their names: train first, so that what comes twice stays there.
+fn scene_files(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let scenes = folder.join("scenes");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&scenes).into_iter().flatten() {
+        let path = entry.map_err(|cause| Error::read(&scenes, cause))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let split = name.strip_prefix("CLEVR_").and_then(|name| name.strip_suffix("_scenes.json")).map(str::to_owned);
+        files.extend(split.map(|split| (split, path)));
+    }
+    files.sort_by_key(|(split, _)| (split != "train", split.clone()));
+    if files.is_empty() {
+        let message = format!("expected `scenes/CLEVR_train_scenes.json` in `{}`, got none", folder.display());
+        let hint = "give the folder that holds `scenes/CLEVR_<split>_scenes.json` and `images/<split>/`, such as \
+                    `CLEVR_v1.0`";
+        return Err(Error::input(message, Some(hint.to_owned())));
+    }
+    Ok(files)
+}
+
+fn read(split: &str, path: &Path, found: &mut Vec<Found>) -> Result<()> {
+    let file = File::open(path).map_err(|cause| Error::read(path, cause))?;
+    let scenes: Scenes = serde_json::from_reader(BufReader::with_capacity(1 << 20, file)).map_err(|error| {
+        let words = lower_first(&error.to_string());
+        let hint = "expected CLEVR's scenes: an object with a list `scenes`";
+        Error::input(format!("cannot read `{}`: {words}", path.display()), Some(hint.to_owned()))
+    })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    found.extend(scenes.scenes.into_iter().enumerate().map(|(number, Lenient(scene))| {
+        let place = format!("{name}, scene {number}");
+        match scene {
+            Err(reason) => Err((place, reason)),
+            Ok(scene) => {
+                let media = format!("{split}/{}", scene.image_filename);
+                let file = Path::new(&scene.image_filename);
+                let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+                if stem.is_empty() || file.file_name() != Some(file.as_os_str()) {
+                    let got = shown(&scene.image_filename);
+                    return Err((place, format!("expected the name of a picture in `image_filename`, got `{got}`")));
+                }
+                let (id, identity, split) = (stem.into_owned(), media.clone(), split.to_owned());
+                Ok(Sample { id, identity, media, split, place, content: Content::Scene(scene.objects) })
+            }
+        }
+    }));
+    Ok(())
+}

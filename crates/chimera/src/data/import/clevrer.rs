@@ -1,0 +1,123 @@
+//! Import of CLEVRER: `annotation_<split>/annotation_AAAAA-BBBBB/annotation_NNNNN.json` with the videos, or folders of their
+//! frames, in `video_<split>/video_AAAAA-BBBBB/`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::clevrer_files::{AnnotationFile, Videos, annotation_files};
+use super::media_list::LOOKERS;
+use super::solids::concepts::ConceptOptions;
+use super::solids::{Content, Found, Import, Sample, check_split};
+use super::{ImportOptions, Imported, Note};
+use crate::data::clevr::clip::Clip;
+use crate::data::clevr::outline::Outline;
+use crate::data::draft::DatasetWriter;
+use crate::data::manifest::{Kind, Source};
+use crate::error::{Error, Result, lower_first, system_words};
+use crate::parallel::in_parallel;
+
+/// Frames of every video of the original dataset.
+const FRAMES: u32 = 128;
+
+/// What to import.
+#[derive(Clone, Debug, Default)]
+pub struct ClevrerImport {
+    /// The folder with `annotation_train/`, `video_train/` and so on.
+    pub folder: PathBuf,
+    /// Which concepts to label.
+    pub concepts: ConceptOptions,
+    /// Refuse if any annotation cannot be used, comes twice, or has no video that can be used.
+    pub strict: bool,
+    /// The rest.
+    pub options: ImportOptions,
+}
+
+/// What one annotation says, and a hash of its file.
+struct Described {
+    outcome: std::result::Result<(String, Clip), String>,
+    hash: blake3::Hash,
+}
+
+/// Imports CLEVRER into the folder `out`. Samples are named as their videos are; the split is in the folders' names, and where all
+/// are for training, they are dealt.
+///
+/// # Errors
+/// What is wrong with the folder, the concepts or the videos; what is wrong with an annotation only where that is all there is.
+pub fn import_clevrer(import: &ClevrerImport, out: &Path) -> Result<Imported> {
+    let writer = DatasetWriter::create(out)?;
+    import.concepts.check(Kind::Video)?;
+    let files = annotation_files(&import.folder)?;
+    files.iter().try_for_each(|file| check_split(&file.split, &file.folder, &import.options))?;
+    let videos = Videos::of(&import.folder, &files)?;
+    let described = in_parallel(LOOKERS, files.len(), |number| Ok(describe(&files[number].path)))?;
+    let mut notes = Vec::new();
+    let mut odd = Note::new(format!(
+        "videos have another number of frames than CLEVRER's {FRAMES}: halves are those of their own"
+    ));
+    let mut combined = blake3::Hasher::new();
+    let mut found: Vec<Found> = Vec::with_capacity(files.len());
+    for (file, Described { outcome, hash }) in files.iter().zip(described) {
+        combined.update(hash.as_bytes());
+        found.push(sample(file, outcome, &videos, &mut odd));
+    }
+    let strays = videos.without_annotation(&files, &found);
+    notes.extend([odd, strays].into_iter().filter(|note| note.count > 0));
+    let file = format!("{} annotations: the hash of their hashes, in the order of their paths", files.len());
+    let import = Import {
+        importer: "clevrer",
+        kind: Kind::Video,
+        folder: &import.folder,
+        media_root: &import.folder,
+        concepts: &import.concepts,
+        strict: import.strict,
+        options: &import.options,
+        sources: vec![Source { file, blake3: combined.finalize().to_hex().to_string() }],
+    };
+    import.finish(writer, found, out, notes)
+}
+
+/// Reads one annotation: its video and what happens there.
+fn describe(path: &Path) -> Described {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(cause) => return Described { outcome: Err(system_words(&cause)), hash: blake3::hash(b"") },
+    };
+    let outcome = serde_json::from_slice(&bytes).map_err(|error| lower_first(&error.to_string()));
+    let outcome = outcome.and_then(|outline: Outline| {
+        let clip = Clip::of_outline(&outline).map_err(|error| error.to_string())?;
+        Ok((outline.video_filename, clip))
+    });
+    Described { outcome, hash: blake3::hash(&bytes) }
+}
+
+fn sample(
+    file: &AnnotationFile,
+    outcome: std::result::Result<(String, Clip), String>,
+    videos: &Videos,
+    odd: &mut Note,
+) -> Found {
+    let place = file.place();
+    let (video, clip) = outcome.map_err(|reason| (place.clone(), reason))?;
+    let stem = Path::new(&video).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if stem.is_empty() || Path::new(&video).components().count() != 1 {
+        let reason = format!("expected a file's name without folders in `video_filename`, got `{video}`");
+        return Err((place, reason));
+    }
+    if clip.frames != FRAMES {
+        odd.add(|| format!("{stem}: {} frames", clip.frames));
+    }
+    let media = videos.place_of(file, &video, &stem);
+    let (identity, split) = (stem.clone(), file.split.clone());
+    Ok(Sample { id: stem, identity, media, split, place, content: Content::Clip(clip) })
+}
+
+/// An error about the layout, with the layout.
+pub(super) fn not_clevrer(folder: &Path) -> Error {
+    let message = format!(
+        "expected `annotation_train/annotation_00000-01000/annotation_00000.json` in `{}`, got none of that kind",
+        folder.display()
+    );
+    let hint = "give the folder that holds `annotation_<split>/annotation_AAAAA-BBBBB/annotation_NNNNN.json` and \
+                `video_<split>/video_AAAAA-BBBBB/video_NNNNN.mp4`, or folders `video_NNNNN/` of frames";
+    Error::input(message, Some(hint.to_owned()))
+}

@@ -1,0 +1,143 @@
+//! Where CLEVRER's files lie: annotations and videos in folders a split, in each of them folders of a thousand. Files right in
+//! the folder of a split are found, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Note;
+use super::clevrer::not_clevrer;
+use super::media_look::{Claim, claim_of};
+use super::solids::Found;
+use crate::error::{Error, Result};
+use crate::media::frame_folder::FrameFolder;
+
+/// One annotation.
+pub(super) struct AnnotationFile {
+    /// The source's word for its split.
+    pub(super) split: String,
+    /// The folder of the split.
+    pub(super) folder: PathBuf,
+    /// What comes after `annotation_` in the name of the folder of a thousand, where there is one.
+    range: Option<String>,
+    /// Its name.
+    name: String,
+    pub(super) path: PathBuf,
+}
+
+impl AnnotationFile {
+    /// Where it is, for messages: split and file.
+    pub(super) fn place(&self) -> String {
+        let range = self.range.as_ref().map(|range| format!("/annotation_{range}")).unwrap_or_default();
+        format!("annotation_{}{range}/{}", self.split, self.name)
+    }
+}
+
+/// All annotations in the order of their paths, those to train from first, so that what comes twice stays there.
+pub(super) fn annotation_files(folder: &Path) -> Result<Vec<AnnotationFile>> {
+    let mut files = Vec::new();
+    for (name, path) in entries(folder)? {
+        let Some(split) = name.strip_prefix("annotation_").filter(|_| path.is_dir()) else { continue };
+        let mut add = |range: Option<&str>, name: String, file: PathBuf| {
+            if name.starts_with("annotation_") && name.ends_with(".json") {
+                let (split, folder, range) = (split.to_owned(), path.clone(), range.map(str::to_owned));
+                files.push(AnnotationFile { split, folder, range, name, path: file });
+            }
+        };
+        for (inner, inside) in entries(&path)? {
+            match inner.strip_prefix("annotation_").filter(|_| inside.is_dir()) {
+                Some(range) => entries(&inside)?.into_iter().for_each(|(name, file)| add(Some(range), name, file)),
+                None => add(None, inner, inside),
+            }
+        }
+    }
+    files.sort_by(|one, other| {
+        let key = |file: &AnnotationFile| (file.split != "train", file.split.clone());
+        key(one).cmp(&key(other)).then_with(|| one.path.cmp(&other.path))
+    });
+    if files.is_empty() { Err(not_clevrer(folder)) } else { Ok(files) }
+}
+
+/// The videos of all splits.
+pub(super) struct Videos {
+    /// By split and name without ending: paths under the root, those of files before folders.
+    places: BTreeMap<(String, String), Vec<String>>,
+}
+
+impl Videos {
+    pub(super) fn of(folder: &Path, files: &[AnnotationFile]) -> Result<Self> {
+        let mut splits: BTreeSet<String> = files.iter().map(|file| file.split.clone()).collect();
+        // Those of a split without annotations are counted, too.
+        splits.extend(
+            entries(folder)?.into_iter().filter_map(|(name, _)| name.strip_prefix("video_").map(str::to_owned)),
+        );
+        let mut places: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+        for split in &splits {
+            let root = folder.join(format!("video_{split}"));
+            if !root.is_dir() {
+                continue;
+            }
+            let mut add = |place: String, path: &Path| {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                places.entry((split.clone(), stem)).or_default().push(place);
+            };
+            for (name, path) in entries(&root)? {
+                if claim_of(&path) == Claim::Video || (path.is_dir() && FrameFolder::holds_frames(&path)) {
+                    add(format!("video_{split}/{name}"), &path);
+                } else if path.is_dir() {
+                    for (inner, inside) in entries(&path)? {
+                        if claim_of(&inside) == Claim::Video || inside.is_dir() {
+                            add(format!("video_{split}/{name}/{inner}"), &inside);
+                        }
+                    }
+                }
+            }
+        }
+        places.values_mut().for_each(|places| places.sort_by_key(|place| claim_of(Path::new(place)) != Claim::Video));
+        Ok(Self { places })
+    }
+
+    /// Where the video of an annotation is: in the folder of its own name, else anywhere in its split, else where it should be.
+    pub(super) fn place_of(&self, file: &AnnotationFile, video: &str, stem: &str) -> String {
+        let range = file.range.as_ref().map(|range| format!("video_{range}/")).unwrap_or_default();
+        let folder = format!("video_{}/{range}", file.split);
+        let found = self.places.get(&(file.split.clone(), stem.to_owned()));
+        let own = found.and_then(|found| found.iter().find(|place| place.starts_with(&folder)));
+        own.or_else(|| found.and_then(|found| found.first())).cloned().unwrap_or_else(|| format!("{folder}{video}"))
+    }
+
+    /// Videos that no annotation is about, usable or not.
+    pub(super) fn without_annotation(&self, files: &[AnnotationFile], found: &[Found]) -> Note {
+        let number = |file: &AnnotationFile| {
+            let number = file.name.strip_prefix("annotation_").and_then(|name| name.strip_suffix(".json"));
+            format!("video_{}", number.unwrap_or_default())
+        };
+        let annotated = files.iter().zip(found).map(|(file, found)| {
+            let stem = found.as_ref().map_or_else(|_| number(file), |sample| sample.id.clone());
+            (file.split.clone(), stem)
+        });
+        let annotated: BTreeSet<(String, String)> = annotated.collect();
+        let mut strays = Note::new("videos without an annotation were left out");
+        for (key, places) in &self.places {
+            if !annotated.contains(key) {
+                places.iter().take(1).for_each(|place| strays.add(|| place.clone()));
+            }
+        }
+        strays
+    }
+}
+
+/// What is in a folder, by name, hidden files left out.
+fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let refused = |cause| Error::read(folder, cause);
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder).map_err(refused)? {
+        let path = entry.map_err(refused)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !name.starts_with('.') {
+            entries.push((name, path));
+        }
+    }
+    entries.sort();
+    Ok(entries)
+}
