@@ -13,7 +13,7 @@ use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor, TensorData};
 use chimera::leaf::adam::AdamSettings;
 use chimera::leaf::bank::{LeafBank, LeafBankConfig};
-use chimera::leaf::cnn::{GRID, LAYERS, WIDTH};
+use chimera::leaf::cnn::{DETECTORS, GRID, LAYERS, WIDTH};
 use chimera::leaf::encoder::{Batch, DEFAULT_FEATURES, EncoderConfig, Network};
 use chimera::leaf::loss::{Targets, cross_entropy};
 use chimera::leaf::pool::Pooling;
@@ -106,6 +106,7 @@ impl Flops {
             size = if pool { size.div_ceil(2) } else { size };
             inputs = outputs;
         }
+        layers.push((2 * inputs * DETECTORS * size * size) as f64);
         layers.push((2 * WIDTH * DEFAULT_FEATURES) as f64);
         let encoding: f64 = layers.iter().sum();
         // Backwards there are two products for each, but the images need no gradient.
@@ -224,7 +225,7 @@ fn sgemm_peak(pool: &rayon::ThreadPool, threads: usize) -> f64 {
 /// Seconds of the same steps in PyTorch.
 fn torch(python: &str, what: &str, task: &Task<'_>) -> f64 {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/leaf_torch.py");
-    let numbers = [task.side, task.batch, task.steps, task.threads, DEFAULT_FEATURES, CONCEPTS, GRID];
+    let numbers = [task.side, task.batch, task.steps, task.threads, DEFAULT_FEATURES, CONCEPTS, GRID, DETECTORS];
     let mut command = Command::new(python);
     command.arg(script).args([what, task.name]).args(numbers.iter().map(ToString::to_string));
     command.args(LAYERS.iter().map(|(outputs, pool)| format!("{outputs}:{}", u8::from(*pool))));

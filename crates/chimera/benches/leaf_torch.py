@@ -1,6 +1,6 @@
 """The networks of benches/leaf.rs in PyTorch, timed.
 
-leaf_torch.py train|encode cnn|resnet18 SIDE BATCH STEPS THREADS FEATURES CONCEPTS GRID CHANNELS:POOL ...
+leaf_torch.py train|encode cnn|resnet18 SIDE BATCH STEPS THREADS FEATURES CONCEPTS GRID DETECTORS CHANNELS:POOL ...
 
 Prints the seconds of STEPS steps, the better of both memory formats.
 """
@@ -15,7 +15,7 @@ from torch.nn import functional
 
 
 class Bank(nn.Module):
-    def __init__(self, layers, grid, features, concepts):
+    def __init__(self, layers, grid, detectors, features, concepts):
         super().__init__()
         self.convolutions = nn.ModuleList()
         inputs = 3
@@ -24,7 +24,8 @@ class Bank(nn.Module):
             self.convolutions.append(nn.Conv2d(inputs, outputs, 3, padding=1))
             inputs = outputs
         self.grid = grid
-        self.features = nn.Linear(inputs * grid * grid, features)
+        self.detectors = nn.Conv2d(inputs, detectors, 1)
+        self.features = nn.Linear(inputs * grid * grid + detectors, features)
         self.heads = nn.Linear(features, concepts)
 
     def encode(self, images):
@@ -33,9 +34,10 @@ class Bank(nn.Module):
             maps = functional.relu(convolution(maps), inplace=True)
             if pool:
                 maps = functional.max_pool2d(maps, 2, ceil_mode=True)
+        anywhere = functional.relu(self.detectors(maps), inplace=True).amax((2, 3))
         if maps.shape[-1] != self.grid:
             maps = functional.adaptive_avg_pool2d(maps, self.grid)
-        return functional.relu(self.features(maps.flatten(1)))
+        return functional.relu(self.features(torch.cat([maps.flatten(1), anywhere], 1)))
 
     def forward(self, images):
         return self.heads(self.encode(images))
@@ -80,13 +82,13 @@ def timed(task, bank, images, labels, steps):
 
 def main():
     task, network = sys.argv[1:3]
-    side, batch, steps, threads, features, concepts, grid = map(int, sys.argv[3:10])
-    layers = [tuple(map(int, layer.split(":"))) for layer in sys.argv[10:]]
+    side, batch, steps, threads, features, concepts, grid, detectors = map(int, sys.argv[3:11])
+    layers = [tuple(map(int, layer.split(":"))) for layer in sys.argv[11:]]
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     seconds = []
     for memory_format in (torch.contiguous_format, torch.channels_last):
-        bank = Bank(layers, grid, features, concepts) if network == "cnn" else Resnet(features, concepts)
+        bank = Bank(layers, grid, detectors, features, concepts) if network == "cnn" else Resnet(features, concepts)
         bank = bank.to(memory_format=memory_format)
         images = torch.rand(batch, 3, side, side).to(memory_format=memory_format)
         labels = (torch.rand(batch, concepts) < 0.5).float()
