@@ -1,17 +1,21 @@
 //! What can be typed. The help texts are the manual.
 
+mod clevr;
 mod data;
 mod score;
 mod train;
+mod world;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::clevr::*;
 pub(crate) use self::data::*;
 pub(crate) use self::score::*;
 pub(crate) use self::train::*;
+pub(crate) use self::world::*;
 
 /// Logical anomaly detection: rules over visual concepts, checked exactly.
 #[derive(Debug, Parser)]
@@ -38,6 +42,9 @@ pub(crate) enum Command {
     /// Turn a source of data into a dataset folder, which everything else reads.
     #[command(subcommand)]
     Import(ImportCommand),
+    /// Make simulated data in the formats of real datasets, under rules.
+    #[command(subcommand)]
+    World(WorldCommand),
     /// Show and check dataset folders.
     #[command(subcommand)]
     Data(DataCommand),

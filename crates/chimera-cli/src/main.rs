@@ -12,6 +12,7 @@ mod rules;
 mod score;
 mod table;
 mod train;
+mod world;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Rules(command) => rules::run(&command, &mut console),
         Command::Import(command) => import::run(&command, &console),
+        Command::World(command) => world::run(&command, &mut console),
         Command::Data(command) => data::run(&command, &mut console),
         Command::Train(arguments) => train::run(&arguments, &mut console),
         Command::Add(arguments) => add::run(&arguments, &mut console),

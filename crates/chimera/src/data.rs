@@ -7,6 +7,7 @@
 pub mod assign;
 mod cell;
 pub mod check;
+pub mod clevr;
 mod columns;
 mod csv_table;
 pub mod dataset;

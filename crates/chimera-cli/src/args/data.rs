@@ -6,7 +6,7 @@ use chimera::data::import::SplitRule;
 use chimera::data::split::Split;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::Threads;
+use super::{ImportClevrArguments, ImportClevrerArguments, Threads};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
@@ -18,6 +18,10 @@ pub(crate) enum ImportCommand {
     Mnist(ImportMnistArguments),
     /// Import COCO's instances: a picture shows a category if it has at least one instance of it.
     Coco(ImportCocoArguments),
+    /// Import CLEVR v1.0: scenes with their pictures.
+    Clevr(Box<ImportClevrArguments>),
+    /// Import CLEVRER: annotations with their videos, or with folders of frames.
+    Clevrer(Box<ImportClevrerArguments>),
 }
 
 /// What every importer takes.
@@ -230,12 +234,12 @@ fn parse_shares(text: &str) -> Result<SplitRule, String> {
 }
 
 /// Reads a count that is not zero.
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "expected a number of 1 at least".to_owned())
 }
 
 /// Reads `320x240`.
-fn parse_size(text: &str) -> Result<[u32; 2], String> {
+pub(super) fn parse_size(text: &str) -> Result<[u32; 2], String> {
     let size = text.split_once('x').and_then(|(width, height)| Some([width.parse().ok()?, height.parse().ok()?]));
     size.filter(|size| !size.contains(&0)).ok_or_else(|| "expected width and height, such as 320x240".to_owned())
 }

@@ -1,5 +1,6 @@
 //! `chimera import ...`: one file a source.
 
+mod clevr;
 mod coco;
 mod features;
 mod mnist;
@@ -19,6 +20,8 @@ pub(crate) fn run(command: &ImportCommand, console: &Console) -> anyhow::Result<
         ImportCommand::Features(arguments) => (features::run(arguments)?, &arguments.into),
         ImportCommand::Mnist(arguments) => (mnist::run(arguments)?, &arguments.into),
         ImportCommand::Coco(arguments) => (coco::run(arguments)?, &arguments.into),
+        ImportCommand::Clevr(arguments) => (clevr::run(arguments, console)?, &arguments.into),
+        ImportCommand::Clevrer(arguments) => (clevr::run_videos(arguments, console)?, &arguments.into),
     };
     tell(&imported, into, console);
     Ok(Outcome::Done)

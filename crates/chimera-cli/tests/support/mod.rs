@@ -29,6 +29,7 @@ impl Sandbox {
         std::fs::write(self.path(name), content).unwrap();
     }
 
+    #[allow(dead_code, reason = "not every test looks into files")]
     pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }

@@ -111,7 +111,7 @@ fn truths(dataset: &Dataset, drawn: &Drawn, rule_set: &RuleSet) -> Vec<RuleTruth
     }
     let truth = Program::compile(&rule_set.dag, &rule_set.roots()).evaluate(labels);
     let broken = |row: usize, rule: usize| truth.get(row, rule) == Some(false);
-    let normal = (0..drawn.rows.len()).filter(|&row| is_normal(drawn.rows[row].0));
+    let normal = (0..dataset.splits().len()).filter(|&row| is_normal(dataset.splits()[row]));
     for row in normal {
         assert!((0..rule_set.rules.len()).all(|rule| !broken(row, rule)), "row {row} breaks a rule");
     }
@@ -178,6 +178,7 @@ fn write(drawn: &Drawn, folder: &Path) -> Dataset {
             (import.media_root, import.size) = (Some(media), Some([*side as u32; 2]));
             import_table(&import, &out)
         }
+        Content::Imported(dataset) => return (**dataset).clone(),
     };
     imported.expect("a dataset").dataset
 }

@@ -1,0 +1,130 @@
+//! Scenes are drawn again and again until one is as wanted. What keeps all rules is drawn alike in all splits; what breaks one
+//! has as many objects and as much going on as a scene of its split that keeps all.
+
+use chimera::data::clevr::look::Look;
+use chimera::error::{Error, Result};
+use fastrand::Rng;
+
+use crate::wish::{HouseRules, Wish};
+
+/// After so many draws of objects a wish is given up.
+const DRAWS: usize = 200_000;
+
+/// And after so many times that they were put in their places, which takes longer.
+const PLACES: usize = 3_000;
+
+/// So often a scene is painted anew before another is placed.
+const REPAINTS: usize = 24;
+
+/// A kind of scene.
+pub trait Kind: Sync {
+    /// What is drawn.
+    type Scene: Send;
+    /// What scenes must have in common, so that nothing but rules tells them apart.
+    type Bustle: Copy + PartialEq + Send + Sync;
+
+    /// Draws the objects of a scene: as many as in another, or as it comes.
+    fn looks(&self, random: &mut Rng, like: Option<Self::Bustle>) -> Vec<Look>;
+
+    /// Puts objects in their places; `None` where they do not fit.
+    fn place(&self, random: &mut Rng, looks: &[Look]) -> Option<Self::Scene>;
+
+    /// Gives the objects of a scene another look, as likely as any other, where that changes nothing else; `false` where it
+    /// would. Spares placing them anew.
+    fn repaint(&self, _random: &mut Rng, _scene: &mut Self::Scene) -> bool {
+        false
+    }
+
+    /// What each concept is in a scene.
+    fn labels(&self, scene: &Self::Scene, rules: &HouseRules) -> Vec<bool>;
+
+    /// What is going on in a scene.
+    fn bustle(&self, scene: &Self::Scene) -> Self::Bustle;
+}
+
+/// How closely a scene must be like another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Likeness {
+    /// All of its bustle.
+    Whole,
+    /// What is drawn first: how many objects there are.
+    Objects,
+    /// Nothing.
+    None,
+}
+
+/// Draws a scene as wanted, and as full of bustle as another; where that cannot be, with as many objects; where that cannot be
+/// either (a rule against collisions is broken by collisions alone), as it comes.
+///
+/// # Errors
+/// A wish that does not come true.
+pub fn draw<K: Kind>(
+    kind: &K,
+    rules: &HouseRules,
+    random: &mut Rng,
+    wish: Wish,
+    like: Option<K::Bustle>,
+) -> Result<K::Scene> {
+    let closely =
+        if like.is_some() { &[Likeness::Whole, Likeness::Objects, Likeness::None][..] } else { &[Likeness::None] };
+    for likeness in closely {
+        if let Some(scene) =
+            try_to_draw(kind, rules, random, wish, like.filter(|_| *likeness != Likeness::None), *likeness)
+        {
+            return Ok(scene);
+        }
+    }
+    let message = match wish {
+        Wish::Kept => format!("expected scenes that keep all rules, got none in {DRAWS} draws"),
+        Wish::Broken(rule) => {
+            format!("expected a scene that breaks the rule `{}`, got none in {DRAWS} draws", rules.name(rule))
+        }
+    };
+    let hint = "scenes are drawn until one fits: rules must be kept, and each broken, by some that come by chance";
+    Err(Error::input(message, Some(hint.to_owned())))
+}
+
+fn try_to_draw<K: Kind>(
+    kind: &K,
+    rules: &HouseRules,
+    random: &mut Rng,
+    wish: Wish,
+    like: Option<K::Bustle>,
+    likeness: Likeness,
+) -> Option<K::Scene> {
+    let mut places = 0..PLACES;
+    for _ in 0..DRAWS {
+        let looks = kind.looks(random, like);
+        if !rules.may_fit(wish, &looks) {
+            continue;
+        }
+        places.next()?;
+        let Some(mut scene) = kind.place(random, &looks) else { continue };
+        for _ in 0..=REPAINTS {
+            let is_like = likeness != Likeness::Whole || like.is_none_or(|like| kind.bustle(&scene) == like);
+            if is_like && rules.fits(wish, &kind.labels(&scene, rules)) {
+                return Some(scene);
+            }
+            if !kind.repaint(random, &mut scene) {
+                break;
+            }
+        }
+    }
+    None
+}
+
+/// What is wanted of the scenes of a split, in order: a share breaks a rule, each rule in turn.
+///
+/// # Errors
+/// Rules to be broken where there are none.
+pub fn wishes(random: &mut Rng, scenes: usize, share: f64, rules: &HouseRules) -> Result<Vec<Wish>> {
+    let broken = (scenes as f64 * share).round() as usize;
+    if broken > 0 && rules.is_empty() {
+        let hint = "give rules with `--rules`, or `--violations 0`";
+        return Err(Error::input("expected rules to be broken, got none".to_owned(), Some(hint.to_owned())));
+    }
+    let wish = |number: usize| if number < broken { Wish::Broken(number % rules.len()) } else { Wish::Kept };
+    let mut wishes: Vec<Wish> = (0..scenes).map(wish).collect();
+    random.shuffle(&mut wishes);
+    Ok(wishes)
+}

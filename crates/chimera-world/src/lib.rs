@@ -1,0 +1,22 @@
+//! Worlds of our own: rigid bodies on a table, simulated, rendered, and written in the formats of real datasets, so that
+//! importers read real and simulated data through the same code.
+
+pub mod camera;
+pub mod clevr;
+pub mod clevrer;
+pub mod clip;
+pub mod draw;
+pub mod kinds;
+pub mod motion;
+mod mp4;
+pub mod order;
+pub mod paint;
+pub mod presets;
+pub mod render;
+mod shade;
+pub mod sight;
+pub mod solid;
+pub mod stage;
+pub mod still;
+pub mod view;
+pub mod wish;

@@ -1,0 +1,118 @@
+//! What is wanted of a scene: that it keeps all rules, or breaks a certain one.
+
+use chimera::data::clevr::concept::Concept;
+use chimera::data::clevr::look::Look;
+use chimera::error::{Error, Result};
+use chimera_logic::dag::Node;
+use chimera_logic::printer::format_rules;
+use chimera_logic::rules::RuleSet;
+use chimera_logic::truth::holds;
+
+/// Rules that scenes are drawn under.
+#[derive(Clone, Debug)]
+pub struct HouseRules {
+    set: RuleSet,
+    /// The concepts of the rules, by their numbers.
+    concepts: Vec<Concept>,
+    /// Of each rule, whether looks alone decide it.
+    early: Vec<bool>,
+}
+
+/// What is wanted of a scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// No rule is broken.
+    Kept,
+    /// This rule is broken, others may be.
+    Broken(usize),
+}
+
+impl HouseRules {
+    /// Rules over looks and, where scenes move, events.
+    ///
+    /// # Errors
+    /// A concept that is no filter and no event, or one that such scenes do not have.
+    pub fn new(set: RuleSet, moving: bool) -> Result<Self> {
+        let names = set.dag.vocabulary().names();
+        let concepts = names.map(Concept::parse).collect::<Result<Vec<Concept>>>()?;
+        for concept in &concepts {
+            let wrong = if concept.is_event() && !moving {
+                "what can be seen in a still picture, got the event"
+            } else if concept.size().is_some() && moving {
+                "objects of one size, as all are in a clip, got the filter"
+            } else {
+                continue;
+            };
+            return Err(Error::input(format!("expected rules about {wrong} `{}`", concept.name()), None));
+        }
+        let is_early = |root| {
+            let is_event = |node| match set.dag.node(node) {
+                Node::Leaf(concept) => concepts[concept.index()].is_event(),
+                Node::Gate(..) => false,
+            };
+            !set.dag.cone(&[root]).into_iter().any(is_event)
+        };
+        let early = set.roots().into_iter().map(is_early).collect();
+        Ok(Self { set, concepts, early })
+    }
+
+    /// The concepts that rules speak of.
+    #[must_use]
+    pub fn concepts(&self) -> &[Concept] {
+        &self.concepts
+    }
+
+    /// The rules as a file.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format_rules(&self.set)
+    }
+
+    /// How many rules there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.early.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.early.is_empty()
+    }
+
+    /// What a rule is called.
+    #[must_use]
+    pub fn name(&self, rule: usize) -> &str {
+        &self.set.rules[rule].name
+    }
+
+    /// Whether looks leave it possible that a wish comes true.
+    #[must_use]
+    pub fn may_fit(&self, wish: Wish, looks: &[Look]) -> bool {
+        let labels: Vec<bool> = self.concepts.iter().map(|concept| concept.in_scene(looks).unwrap_or(false)).collect();
+        (0..self.len()).filter(|&rule| self.early[rule]).all(|rule| self.fits_rule(wish, rule, &labels))
+    }
+
+    /// Whether a wish has come true, by the labels of the concepts.
+    #[must_use]
+    pub fn fits(&self, wish: Wish, labels: &[bool]) -> bool {
+        (0..self.len()).all(|rule| self.fits_rule(wish, rule, labels))
+    }
+
+    /// Which rules labels break.
+    #[must_use]
+    pub fn broken(&self, labels: &[bool]) -> Vec<usize> {
+        (0..self.len()).filter(|&rule| !self.holds(rule, labels)).collect()
+    }
+
+    fn fits_rule(&self, wish: Wish, rule: usize, labels: &[bool]) -> bool {
+        match wish {
+            Wish::Kept => self.holds(rule, labels),
+            Wish::Broken(wanted) => wanted != rule || !self.holds(rule, labels),
+        }
+    }
+
+    fn holds(&self, rule: usize, labels: &[bool]) -> bool {
+        holds(&self.set.dag, self.set.rules[rule].root, &|concept| labels[concept.index()])
+    }
+}
