@@ -5,9 +5,9 @@
 //! bank of detectors, so that one small object is not averaged away. The bank's projection follows.
 //!
 //! In trials on scenes of several coloured digits, pooling learned better than strides, normalisation gained nothing, and
-//! more channels or layers cost more than they gave. In trials on simulated scenes (6,000 stills, 4,000 clips, 20 epochs),
-//! detectors raised the mean AUROC of a colour with a shape from .839 to .891 and from .841 to .894; the largest of the four
-//! convolutions' own channels gave about half of that.
+//! more channels or layers cost more than they gave. In trials in PyTorch on simulated scenes without rules (6,000 stills, 4,000
+//! clips, 20 epochs, one seed), detectors raised the mean AUROC of a colour with a shape from .839 to .891 and from .841 to
+//! .894.
 //!
 //! Without normalisation an image has the same features alone and in any batch, in training as in use.
 
