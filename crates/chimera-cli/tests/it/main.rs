@@ -1,0 +1,26 @@
+//! The tests of the command line, in one binary: they drive the real command in folders of their own.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking and says what it skips"
+)]
+
+mod support;
+
+mod data;
+mod gates;
+mod import_solids;
+mod methods;
+mod rules;
+mod score;
+mod score_input;
+#[cfg(unix)]
+mod score_interrupt;
+mod score_output;
+mod tidy;
+mod train;
+mod world;

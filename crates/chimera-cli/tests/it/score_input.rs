@@ -1,0 +1,122 @@
+//! What can be given to `score`: patterns, names with white space, and clear words about everything else.
+
+use std::fs;
+
+use crate::support::trained::{import, trained};
+use crate::support::{Ran, Sandbox};
+use chimera::media::picture::{Picture, Size};
+use chimera::media::png::write_png;
+
+/// A folder with pictures in `images`, the dataset `ds` of them, and `model`.
+fn pictures() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let mut random = fastrand::Rng::with_seed(4);
+    let mut table = String::from("id,media,split,bright,red\n");
+    fs::create_dir_all(sandbox.path("images/more")).unwrap();
+    for number in 0..80 {
+        let (bright, red) = (random.bool(), random.bool());
+        let grey = if bright { random.u8(140..200) } else { random.u8(20..80) };
+        let picture = Picture::filled(Size::new(16, 16).unwrap(), [if red { 255 } else { grey }, grey, grey]);
+        let name = if number % 2 == 0 { format!("more/{number}.png") } else { format!("{number}.png") };
+        write_png(&sandbox.path(&format!("images/{name}")), &picture).unwrap();
+        table += &format!("i{number},{name},train,{},{}\n", u8::from(bright), u8::from(red));
+    }
+    sandbox.write("labels.csv", table);
+    sandbox.write("r.rules", "r: bright => red\n");
+    assert_eq!(sandbox.run("import table labels.csv --media-root images --out ds").code, 0);
+    let train = "train ds --rules r.rules --out model --cache cache --size 16 --features 16 --hidden 16 --epochs 1";
+    let ran = sandbox.run(train);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    sandbox
+}
+
+fn score(sandbox: &Sandbox, inputs: &[&str]) -> Ran {
+    Ran::from(sandbox.command("score model --cache cache").args(inputs).output().unwrap())
+}
+
+/// Ids of the rows, in order.
+fn ids(ran: &Ran) -> Vec<&str> {
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    ran.out.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect()
+}
+
+#[test]
+fn media_are_named_as_the_user_named_them() {
+    let sandbox = pictures();
+    assert_eq!(ids(&score(&sandbox, &["images/*.png"])).len(), 40);
+    assert_eq!(ids(&score(&sandbox, &["images/**/*.png"])).len(), 80);
+    assert_eq!(
+        ids(&score(&sandbox, &["images/[13].png", "./images/more/2.png"])),
+        ["./images/more/2.png", "images/1.png", "images/3.png"]
+    );
+    // White space belongs to a name, and so do the signs of patterns where there is such a file.
+    for name in [" odd [1] .png ", "images [2].png"] {
+        fs::copy(sandbox.path("images/1.png"), sandbox.path(name)).unwrap();
+    }
+    let ran = score(&sandbox, &["images [2].png", " odd [1] .png "]);
+    assert_eq!(ids(&ran), [" odd [1] .png ", "images [2].png"]);
+    let whole = fs::canonicalize(sandbox.path("images/1.png")).unwrap();
+    assert_eq!(ids(&score(&sandbox, &[whole.to_str().unwrap()])), [whole.to_str().unwrap()]);
+    // All have the scores of the picture that they are copies of.
+    let tail = |ran: &Ran| ran.out.lines().nth(1).unwrap().split_once(',').unwrap().1.to_owned();
+    assert_eq!(tail(&ran), tail(&score(&sandbox, &["images/1.png"])));
+}
+
+#[test]
+fn what_cannot_be_scored_is_said_before_any_work() {
+    let sandbox = pictures();
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    sandbox.write("film.mp4", "no film");
+    sandbox.write("list.csv", "no picture");
+    import(&sandbox, "features", 20);
+    fs::create_dir(sandbox.path("videos")).unwrap();
+    sandbox.write("videos/dataset.toml", "name = 'v'\nkind = 'video'\nmedia-root = '.'\n");
+    sandbox.write("videos/samples.csv", "id,media,split,bright,red\nv,../film.mp4,test,1,1\n".replace("../", ""));
+    for (inputs, expected) in [
+        (&["images/*.gif"][..], "expected files that match `images/*.gif`, got none"),
+        (&["ds", "ds"], "expected one dataset folder, or media alone, got the dataset `ds` among 2 inputs"),
+        (&["images", "features"], "got the dataset `features` among 2 inputs"),
+        (&["gone.png"], "cannot read `gone.png`: no such file or folder"),
+        (&["images/1.png", "gone"], "cannot read `gone`: no such file or folder"),
+        (&["empty"], "expected pictures in `empty`, got none\nhint: the model looks at pictures"),
+        (&["film.mp4"], "expected pictures, which the model looks at, got `film.mp4`"),
+        (&["features"], "expected pictures in `features`, which the model looks at, got no media"),
+        (&["videos"], "expected pictures in `videos`, which the model looks at, got videos"),
+        (&["images", "--split", "test"], "`--split` is about a dataset folder"),
+        (&["list.csv", "-o", "list.csv"], "`list.csv` is what the command reads; it is left as it is"),
+    ] {
+        let ran = score(&sandbox, inputs);
+        assert_eq!(ran.code, 2, "{inputs:?}: {}", ran.err);
+        assert!(ran.err.contains(expected), "{inputs:?}: {}", ran.err);
+        assert_eq!(ran.out, "", "{inputs:?}");
+    }
+    assert_eq!(sandbox.read("list.csv"), "no picture");
+    // Nothing that can be read: what was tried is named, and no file is made.
+    let ran = score(&sandbox, &["list.csv", "-o", "out.csv"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("1 sample left out:\n  list.csv: "), "{}", ran.err);
+    assert!(ran.err.contains("expected samples to score, got none that can be read"), "{}", ran.err);
+    assert!(!sandbox.path("out.csv").exists());
+}
+
+#[test]
+fn features_of_another_width_are_not_scored() {
+    let sandbox = trained();
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    sandbox.write("wide.npy", [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), &[0; 24]].concat());
+    sandbox.write("wide.csv", "id,split,a,b\nx,test,1,1\ny,test,0,0\n");
+    assert_eq!(sandbox.run("import features wide.csv --features wide.npy --out wide").code, 0);
+    sandbox.write("bare.csv", "id,split,a,b\nx,test,1,1\ny,test,0,0\n");
+    assert_eq!(sandbox.run("import table bare.csv --out bare").code, 0);
+    sandbox.write("one.png", "");
+    for (input, expected) in [
+        ("wide", "expected 4 features a sample in `wide`, which the model looks at, got 3"),
+        ("bare", "expected features in `bare`, which the model looks at, got no media"),
+        ("one.png", "expected a dataset folder with features, as the model was trained on, got files"),
+    ] {
+        let ran = score(&sandbox, &[input]);
+        assert_eq!(ran.code, 2, "{input}: {}", ran.err);
+        assert!(ran.err.contains(expected), "{input}: {}", ran.err);
+    }
+}

@@ -1,0 +1,34 @@
+//! The tests of the library from outside, in one binary: each binary links all of burn, in time and in disk.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking and says what it skips"
+)]
+
+mod support;
+
+mod calibration;
+mod clevr_concepts;
+mod dataset;
+mod encoded;
+mod frame_folder;
+mod gates;
+mod images;
+mod import;
+mod import_clevr;
+mod import_clevrer;
+mod import_coco;
+mod import_features;
+mod label_round_trip;
+mod label_table;
+mod leaf;
+mod metrics;
+mod prepared;
+mod resume;
+mod stream;
+mod train;
+mod video;
