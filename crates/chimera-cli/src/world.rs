@@ -11,8 +11,8 @@ use chimera_world::wish::HouseRules;
 use crate::Outcome;
 use crate::args::{WorldCommand, WorldOrder};
 use crate::console::Console;
-use crate::rules::input::load_sound;
-use crate::table::grouped;
+use crate::rules::input::load_linted;
+use crate::table::{counted, grouped};
 
 pub(crate) fn run(command: &WorldCommand, console: &mut Console) -> anyhow::Result<Outcome> {
     let (typed, importer) = match command {
@@ -40,7 +40,7 @@ pub(crate) fn run(command: &WorldCommand, console: &mut Console) -> anyhow::Resu
 
 fn rules(typed: &WorldOrder, preset: &str, console: &Console) -> anyhow::Result<RuleSet> {
     match &typed.rules {
-        Some(path) => load_sound(path, None, console),
+        Some(path) => load_linted(path, console),
         None if typed.no_rules => Ok(RuleSet::default()),
         None => Ok(presets::rules(preset)),
     }
@@ -63,12 +63,18 @@ fn order(typed: &WorldOrder) -> anyhow::Result<Order> {
 
 fn tell_end(typed: &WorldOrder, order: &Order, rules: &HouseRules, importer: &str, console: &Console) {
     let out = typed.out.display();
-    let counts = [("train", order.train), ("test", order.test), ("oracle", order.oracle)];
     let counts: Vec<String> =
-        counts.iter().map(|(name, scenes)| format!("{name} {}", grouped(*scenes as u64))).collect();
-    let about = match rules.len() {
-        0 => "no rules".to_owned(),
-        rules => format!("{rules} rules, which {} of test and oracle scenes break", Percent(order.violations)),
+        counts_of(order).iter().map(|(name, scenes)| format!("{name} {}", grouped(*scenes as u64))).collect();
+    let broken: Vec<String> = counts_of(order)
+        .into_iter()
+        .skip(1)
+        .filter(|(_, scenes)| *scenes > 0)
+        .map(|(name, scenes)| format!("{} of {name}", grouped(order.broken_of(scenes) as u64)))
+        .collect();
+    let about = match (rules.len(), broken.is_empty()) {
+        (0, _) => "no rules".to_owned(),
+        (rules, true) => format!("{}, which none breaks", counted(rules, "rule")),
+        (rules, false) => format!("{}, which {} break", counted(rules, "rule"), broken.join(" and ")),
     };
     console.say(format_args!("`{out}`: {}; {about}", counts.join(", ")));
     let with_rules =
@@ -76,11 +82,6 @@ fn tell_end(typed: &WorldOrder, order: &Order, rules: &HouseRules, importer: &st
     console.say(format_args!("next: chimera import {importer} {out}{with_rules} --out ds/"));
 }
 
-/// A share in per cent.
-struct Percent(f64);
-
-impl std::fmt::Display for Percent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:.0} %", 100.0 * self.0)
-    }
+fn counts_of(order: &Order) -> [(&'static str, usize); 3] {
+    [("train", order.train), ("test", order.test), ("oracle", order.oracle)]
 }

@@ -1,15 +1,14 @@
 //! A world of still pictures in CLEVR's own files: `images/<split>/CLEVR_<split>_000000.png` and
 //! `scenes/CLEVR_<split>_scenes.json`.
 
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use chimera::data::clevr::scenes::{SceneFile, SceneInfo};
-use chimera::error::{Error, Result};
-use chimera::media::png::encode_png;
+use chimera::error::Result;
 use chimera::new_folder::NewFolder;
 
-use crate::order::{Count, Order, draw_part, write_rules};
+use crate::files::{write_json, write_picture, write_rules};
+use crate::order::{Count, Order, draw_part};
 use crate::render::picture;
 use crate::still::{Still, Stills};
 use crate::wish::HouseRules;
@@ -26,11 +25,7 @@ pub fn write_clevr(out: &Path, order: &Order, rules: &HouseRules, tell: &(dyn Fn
         let keep = |number: usize, still: &Still| {
             let scene = still.described((part.name, number as u32), order.size);
             let name = format!("images/{}/{}", part.name, scene.image_filename);
-            let mut file = folder.create_file(Path::new(&name))?;
-            let mut bytes = Vec::new();
-            let painted = picture(&still.view, order.size)?;
-            let written = encode_png(&painted, &mut bytes).and_then(|()| file.write_all(&bytes));
-            written.map_err(|cause| Error::write(out, cause))?;
+            write_picture(&folder, Path::new(&name), &picture(&still.view, order.size)?)?;
             count.add();
             Ok(scene)
         };
@@ -42,10 +37,8 @@ pub fn write_clevr(out: &Path, order: &Order, rules: &HouseRules, tell: &(dyn Fn
             // No clock: the same order gives the same file.
             date: String::new(),
         };
-        let file = folder.create_file(Path::new(&format!("scenes/CLEVR_{}_scenes.json", part.name)))?;
-        let mut writer = BufWriter::new(file);
-        let written = serde_json::to_writer(&mut writer, &SceneFile { info, scenes }).map_err(std::io::Error::from);
-        written.and_then(|()| writer.flush()).map_err(|cause| Error::write(out, cause))?;
+        let name = format!("scenes/CLEVR_{}_scenes.json", part.name);
+        write_json(&folder, Path::new(&name), &SceneFile { info, scenes })?;
     }
     write_rules(&folder, rules)?;
     folder.finish()

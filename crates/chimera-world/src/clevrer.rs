@@ -1,20 +1,19 @@
 //! A world of clips in CLEVRER's own files: `annotation_<split>/annotation_00000-01000/annotation_00000.json` and, in the same
 //! layout, `video_<split>/.../video_00000/` with the kept frames, or `video_00000.mp4`.
 
-use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use chimera::error::{Error, Result};
 use chimera::media::frames::frame_indices;
-use chimera::media::picture::Picture;
-use chimera::media::png::encode_png;
+
 use chimera::new_folder::NewFolder;
 
 use crate::clip::{Act, Clips};
+use crate::files::{write_json, write_picture, write_rules};
 use crate::motion::FRAMES;
 use crate::mp4::{self, write_mp4};
-use crate::order::{Count, Order, draw_part, write_rules};
+use crate::order::{Count, Order, draw_part};
 use crate::render::picture;
 use crate::wish::HouseRules;
 
@@ -64,16 +63,13 @@ pub fn write_clevrer(
                 let end = start + FOLDER;
                 PathBuf::from(format!("{what}_{}/{what}_{start:05}-{end:05}/{what}_{number:05}{ending}", part.name))
             };
-            let mut file = BufWriter::new(folder.create_file(&inside("annotation", ".json"))?);
-            let annotation = act.described(number as u32);
-            let written = serde_json::to_writer(&mut file, &annotation).map_err(std::io::Error::from);
-            written.and_then(|()| file.flush()).map_err(|cause| Error::write(out, cause))?;
+            write_json(&folder, &inside("annotation", ".json"), &act.described(number as u32))?;
             let painted = |frame: u64| picture(&act.view(frame as usize), order.size);
             match footage {
                 Footage::Frames(_) => {
                     for &frame in &kept {
-                        let mut file = folder.create_file(&inside("video", &format!("/frame_{frame:05}.png")))?;
-                        write_frame(&painted(frame)?, &mut file).map_err(|cause| Error::write(out, cause))?;
+                        let path = inside("video", &format!("/frame_{frame:05}.png"));
+                        write_picture(&folder, &path, &painted(frame)?)?;
                     }
                 }
                 Footage::Mp4(program) => {
@@ -96,10 +92,4 @@ pub fn write_clevrer(
     }
     write_rules(&folder, rules)?;
     folder.finish()
-}
-
-fn write_frame(picture: &Picture, file: &mut impl Write) -> std::io::Result<()> {
-    let mut bytes = Vec::new();
-    encode_png(picture, &mut bytes)?;
-    file.write_all(&bytes)
 }

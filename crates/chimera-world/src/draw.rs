@@ -113,12 +113,11 @@ fn try_to_draw<K: Kind>(
     None
 }
 
-/// What is wanted of the scenes of a split, in order: a share breaks a rule, each rule in turn.
+/// What is wanted of the scenes of a split, in order: so many break a rule, each rule in turn.
 ///
 /// # Errors
 /// Rules to be broken where there are none.
-pub fn wishes(random: &mut Rng, scenes: usize, share: f64, rules: &HouseRules) -> Result<Vec<Wish>> {
-    let broken = (scenes as f64 * share).round() as usize;
+pub fn wishes(random: &mut Rng, scenes: usize, broken: usize, rules: &HouseRules) -> Result<Vec<Wish>> {
     if broken > 0 && rules.is_empty() {
         let hint = "give rules with `--rules`, or `--violations 0`";
         return Err(Error::input("expected rules to be broken, got none".to_owned(), Some(hint.to_owned())));

@@ -6,6 +6,7 @@ pub mod clevr;
 pub mod clevrer;
 pub mod clip;
 pub mod draw;
+mod files;
 pub mod kinds;
 pub mod motion;
 mod mp4;

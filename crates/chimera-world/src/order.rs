@@ -1,13 +1,11 @@
 //! What is ordered of a world, and how scenes of all splits are drawn, on all threads, the same whatever their number.
 
-use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use chimera::error::{Error, Result};
 use chimera::media::picture::Size;
-use chimera::new_folder::NewFolder;
+
 use chimera::parallel::in_parallel;
 use chimera::seed::stream;
 
@@ -83,6 +81,12 @@ impl Order {
         ]
     }
 
+    /// How many of so many test or oracle scenes break a rule.
+    #[must_use]
+    pub fn broken_of(&self, scenes: usize) -> usize {
+        (scenes as f64 * self.violations).round() as usize
+    }
+
     /// All scenes.
     #[must_use]
     pub fn total(&self) -> usize {
@@ -97,9 +101,9 @@ pub(crate) fn draw_part<K: Kind, T: Send>(
     part: Part,
     keep: impl Fn(usize, &K::Scene) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let share = if part.breaks { order.violations } else { 0.0 };
+    let broken = if part.breaks { order.broken_of(part.scenes) } else { 0 };
     let purpose = format!("world {}", part.name);
-    let wishes = wishes(&mut stream(order.seed, &purpose, u64::MAX), part.scenes, share, rules)?;
+    let wishes = wishes(&mut stream(order.seed, &purpose, u64::MAX), part.scenes, broken, rules)?;
     let slots = |broken: bool| -> Vec<usize> {
         (0..part.scenes).filter(|&slot| matches!(wishes[slot], Wish::Broken(_)) == broken).collect()
     };
@@ -124,32 +128,23 @@ pub(crate) fn draw_part<K: Kind, T: Send>(
     Ok(kept.into_iter().map(|(_, made)| made).collect())
 }
 
-/// Where the rules of a world are, in its folder.
-const RULES: &str = "rules.rules";
-
-/// Writes the rules that scenes were drawn under beside them; nothing where there were none.
-pub(crate) fn write_rules(folder: &NewFolder, rules: &HouseRules) -> Result<()> {
-    if rules.is_empty() {
-        return Ok(());
-    }
-    let written = folder.create_file(Path::new(RULES))?.write_all(rules.text().as_bytes());
-    written.map_err(|cause| Error::write(folder.place(), cause))
-}
-
 /// Counts what is done, over all splits.
 pub(crate) struct Count<'a> {
-    done: AtomicUsize,
+    done: Mutex<usize>,
     total: usize,
     tell: &'a (dyn Fn(usize, usize) + Sync),
 }
 
 impl<'a> Count<'a> {
     pub(crate) fn new(total: usize, tell: &'a (dyn Fn(usize, usize) + Sync)) -> Self {
-        Self { done: AtomicUsize::new(0), total, tell }
+        Self { done: Mutex::new(0), total, tell }
     }
 
     /// One more is done.
     pub(crate) fn add(&self) {
-        (self.tell)(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.total);
+        // Told under the lock: numbers never step back.
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done += 1;
+        (self.tell)(*done, self.total);
     }
 }

@@ -3,9 +3,11 @@
 use chimera::data::clevr::concept::Concept;
 use chimera::data::clevr::look::Look;
 use chimera::error::{Error, Result};
-use chimera_logic::dag::Node;
+use chimera_logic::dag::{Edge, Node};
 use chimera_logic::printer::format_rules;
 use chimera_logic::rules::RuleSet;
+use chimera_logic::sat::{Answer, Budget, Solving};
+use chimera_logic::syntax::Op;
 use chimera_logic::truth::holds;
 
 /// Rules that scenes are drawn under.
@@ -16,6 +18,8 @@ pub struct HouseRules {
     concepts: Vec<Concept>,
     /// Of each rule, whether looks alone decide it.
     early: Vec<bool>,
+    /// Of each rule, whether it can be broken while all others are kept.
+    alone: Vec<bool>,
 }
 
 /// What is wanted of a scene.
@@ -23,7 +27,7 @@ pub struct HouseRules {
 pub enum Wish {
     /// No rule is broken.
     Kept,
-    /// This rule is broken, others may be.
+    /// This rule is broken, and no other; where that cannot be, others may be.
     Broken(usize),
 }
 
@@ -35,6 +39,7 @@ impl HouseRules {
     pub fn new(set: RuleSet, moving: bool) -> Result<Self> {
         let names = set.dag.vocabulary().names();
         let concepts = names.map(Concept::parse).collect::<Result<Vec<Concept>>>()?;
+        Concept::check_distinct(&concepts)?;
         for concept in &concepts {
             let wrong = if concept.is_event() && !moving {
                 "what can be seen in a still picture, got the event"
@@ -53,7 +58,8 @@ impl HouseRules {
             !set.dag.cone(&[root]).into_iter().any(is_event)
         };
         let early = set.roots().into_iter().map(is_early).collect();
-        Ok(Self { set, concepts, early })
+        let alone = breakable_alone(&set, &concepts);
+        Ok(Self { set, concepts, early, alone })
     }
 
     /// The concepts that rules speak of.
@@ -108,11 +114,59 @@ impl HouseRules {
     fn fits_rule(&self, wish: Wish, rule: usize, labels: &[bool]) -> bool {
         match wish {
             Wish::Kept => self.holds(rule, labels),
-            Wish::Broken(wanted) => wanted != rule || !self.holds(rule, labels),
+            Wish::Broken(wanted) if wanted == rule => !self.holds(rule, labels),
+            Wish::Broken(wanted) => !self.alone[wanted] || self.holds(rule, labels),
         }
     }
 
     fn holds(&self, rule: usize, labels: &[bool]) -> bool {
         holds(&self.set.dag, self.set.rules[rule].root, &|concept| labels[concept.index()])
+    }
+}
+
+/// Of each rule, whether it can be broken while all others are kept, for all that concepts mean: what collides early collides.
+fn breakable_alone(set: &RuleSet, concepts: &[Concept]) -> Vec<bool> {
+    let mut dag = set.dag.clone();
+    let names: Vec<String> = dag.vocabulary().names().map(str::to_owned).collect();
+    let leaves: Vec<Option<Edge>> =
+        names.iter().map(|name| dag.resolve(name).map(|concept| dag.leaf(concept))).collect();
+    let mut meanings = Vec::new();
+    for (one, concept) in concepts.iter().enumerate() {
+        for (other, wider) in concepts.iter().enumerate() {
+            if let (Some(narrow), Some(wide)) = (leaves[one], leaves[other])
+                && one != other
+                && concept.entails(wider)
+            {
+                meanings.extend(dag.gate(Op::Implies, vec![narrow, wide]));
+            }
+        }
+    }
+    let rules = set.roots();
+    let mut solving = Solving::new(&dag, &[rules.as_slice(), &meanings].concat(), &Budget::new());
+    let can_be = |rule: usize| {
+        let mut wanted = rules.clone();
+        wanted[rule] = wanted[rule].negate_if(true);
+        wanted.extend(&meanings);
+        !matches!(solving.together(&wanted), Answer::Clash(_))
+    };
+    (0..rules.len()).map(can_be).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presets;
+
+    #[test]
+    fn rules_are_broken_alone_where_meaning_allows_it() {
+        let alone = |text: &str| HouseRules::new(presets::rules(text), true).unwrap().alone;
+        assert_eq!(alone("a: red => cube\nb: red => sphere\n"), [true, true]);
+        // Whoever breaks the first breaks the second.
+        assert_eq!(alone("a: red => cube\nb: red => cube & sphere\n"), [false, true]);
+        assert_eq!(alone("a: collide_before_half(red,cube) => cyan\nb: collide(cube,red) => cyan\n"), [false, true]);
+        assert_eq!(alone("a: enter(red_cube) => cyan\nb: red => cyan\n"), [false, true]);
+        for preset in [presets::CLEVR, presets::CLEVRER] {
+            assert!(alone(preset).iter().all(|alone| *alone), "a rule of a preset follows from others");
+        }
     }
 }

@@ -47,7 +47,11 @@ fn write_text(summary: &Summary, top: usize, out: &mut dyn Write) -> io::Result<
         writeln!(out, "  {}", counted(groups, "group"))?;
     }
     if summary.with_media > 0 {
-        writeln!(out, "  {} with media", counted(summary.with_media, "sample"))?;
+        let missing = match summary.missing_media {
+            0 => String::new(),
+            missing => format!(", {} of which are not there", grouped(missing as u64)),
+        };
+        writeln!(out, "  {} with media{missing}", counted(summary.with_media, "sample"))?;
     }
     if let Some(width) = summary.feature_width {
         writeln!(out, "  features of {} each", counted(width, "number"))?;

@@ -10,6 +10,7 @@ use anyhow::{Context, anyhow, bail};
 use chimera::data::table::LabelTable;
 use chimera::error::system_words;
 use chimera_logic::graph;
+use chimera_logic::lint::lint;
 use chimera_logic::load::{File, Loaded, MAX_FILE_BYTES, load};
 use chimera_logic::render::render_all;
 use chimera_logic::rules::RuleSet;
@@ -97,7 +98,19 @@ pub(crate) fn load_sound(path: &Path, table: Option<&LabelTable>, console: &Cons
 
 /// The same over given concepts.
 pub(crate) fn load_sound_over(path: &Path, vocabulary: Vocabulary, console: &Console) -> anyhow::Result<RuleSet> {
-    let loaded = load_over(path, vocabulary)?;
+    told(path, load_over(path, vocabulary)?, console)
+}
+
+/// The same with everything that `rules check` would say without data: a contradiction is better named before a search for
+/// what it rules out.
+pub(crate) fn load_linted(path: &Path, console: &Console) -> anyhow::Result<RuleSet> {
+    let mut loaded = load_rules(path, None)?;
+    lint(&loaded.rule_set, &mut loaded.diagnostics)?;
+    told(path, loaded, console)
+}
+
+/// Says what was found in rules, and hands them on where that was no error.
+fn told(path: &Path, loaded: Loaded, console: &Console) -> anyhow::Result<RuleSet> {
     let errors = loaded.diagnostics.errors();
     if errors > 0 || !console.is_quiet() {
         let text = render_all(&loaded.diagnostics, &loaded.sources, console::words_palette());

@@ -15,7 +15,10 @@ fn a_world_becomes_a_model() {
     for kind in ["clevr", "clevrer"] {
         let few = "--train 30 --test 10 --oracle 10 --size 48x32";
         let (_, said) = run(&format!("world {kind} --out w-{kind} {few}"));
-        assert!(said.contains("train 30, test 10, oracle 10") && said.contains("30 % of test and oracle"), "{said}");
+        assert!(
+            said.contains("train 30, test 10, oracle 10") && said.contains("which 3 of test and 3 of oracle break"),
+            "{said}"
+        );
         assert!(said.contains(&format!("next: chimera import {kind} w-{kind} --rules w-{kind}/rules.rules")), "{said}");
         run(&format!("import {kind} w-{kind} --rules w-{kind}/rules.rules --out ds-{kind}"));
         let (checked, _) = run(&format!("data check ds-{kind} --rules w-{kind}/rules.rules"));

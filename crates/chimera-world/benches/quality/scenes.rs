@@ -8,6 +8,7 @@ use chimera::data::import::{
 use chimera::data::split::Split;
 use chimera::error::Result;
 use chimera::leaf::config::{LeafConfig, Schedule};
+use chimera::leaf::pool::Pooling;
 use chimera::media::picture::Size;
 use chimera_world::clevr::write_clevr;
 use chimera_world::clevrer::{Footage, write_clevrer};
@@ -70,8 +71,17 @@ fn drawn(
     let wanted = ConceptOptions { choices, ..ConceptOptions::default() };
     let imported = make(&world, &world_order, &house, wanted, &out).expect("a world");
     let names: Vec<&str> = concepts.iter().map(String::as_str).collect();
-    let leaf =
-        LeafConfig { epochs, patience: epochs, schedule: Schedule::Cosine, seed: order.seed, ..LeafConfig::default() };
+    // As docs/world.md teaches them.
+    let leaf = LeafConfig {
+        epochs,
+        patience: epochs,
+        schedule: Schedule::Cosine,
+        rate: 2e-3,
+        batch: 32,
+        pooling: if moving { Pooling::Order } else { Pooling::Mean },
+        seed: order.seed,
+        ..LeafConfig::default()
+    };
     let content = Content::Imported(Box::new(imported.dataset));
     Drawn { _folder: Some(folder), rules: Rules::new(&names, text), rows: Vec::new(), content, leaf, bayes: None }
 }

@@ -11,3 +11,4 @@
 
 mod files;
 mod labels;
+mod mp4;

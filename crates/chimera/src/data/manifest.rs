@@ -125,9 +125,16 @@ impl Manifest {
         let text = fs::read_to_string(&path).map_err(|cause| match (cause.kind(), folder.is_dir()) {
             (std::io::ErrorKind::NotFound, true) => {
                 let message = format!("expected a dataset folder with `{MANIFEST}`, got `{}`", folder.display());
-                let hint = "make one with `chimera import table samples.csv --out DIR`; an import that was killed leaves \
-                            no dataset";
-                Error::input(message, Some(hint.to_owned()))
+                let source = |inside: &str| folder.join(inside).is_dir();
+                let import = match () {
+                    () if source("annotation_train") => format!("clevrer {}", folder.display()),
+                    () if source("scenes") => format!("clevr {}", folder.display()),
+                    () => "table samples.csv".to_owned(),
+                };
+                let hint = format!(
+                    "make one with `chimera import {import} --out DIR`; an import that was killed leaves no dataset"
+                );
+                Error::input(message, Some(hint))
             }
             (std::io::ErrorKind::NotFound, false) => Error::read(folder, cause),
             _ => Error::read(&path, cause),

@@ -1,5 +1,7 @@
 //! What a dataset holds, in numbers: sizes, splits, how common each concept is, and which concepts go together.
 
+use std::path::PathBuf;
+
 use chimera_logic::bits::TruthTable;
 use serde::Serialize;
 
@@ -29,6 +31,8 @@ pub struct Summary {
     pub groups: Option<usize>,
     /// Samples with a picture or video.
     pub with_media: usize,
+    /// Of those, samples whose picture or video is not there.
+    pub missing_media: usize,
     /// Numbers a sample where there are ready-made features.
     pub feature_width: Option<usize>,
     /// The share of cells of which nothing is known; `None` where there are no cells.
@@ -100,6 +104,7 @@ pub fn summarise(dataset: &Dataset, pairs: usize) -> Result<Summary> {
         names.dedup();
         names.len()
     });
+    let media: Vec<PathBuf> = (0..table.ids.len()).filter_map(|row| dataset.media_path(row)).collect();
     Ok(Summary {
         name: manifest.name.clone(),
         kind: manifest.kind,
@@ -107,7 +112,8 @@ pub fn summarise(dataset: &Dataset, pairs: usize) -> Result<Summary> {
         splits: sizes.into_iter().filter(|size| size.rows > 0).collect(),
         calibration_halves: [dataset.fit_half().len(), dataset.threshold_half().len()],
         groups,
-        with_media: (0..table.ids.len()).filter(|&row| dataset.media_path(row).is_some()).count(),
+        with_media: media.len(),
+        missing_media: media.iter().filter(|path| !path.exists()).count(),
         feature_width: dataset.feature_width()?,
         unknown_share: (cells > 0.0).then(|| unknown as f64 / cells),
         pairs: strongest_pairs(&table.labels, &table.concepts, pairs),

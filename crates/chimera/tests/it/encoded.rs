@@ -289,7 +289,7 @@ fn child_encodes() {
 /// What the test binary is told to run one test as a child.
 fn child(name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", name, "--ignored"]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(["--exact", &format!("encoded::{name}"), "--ignored"]).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
@@ -353,7 +353,7 @@ fn a_full_disk_leaves_no_half_chunk_and_names_the_folder() {
     let cache = folder.path().join("cache");
     let mut shell = Command::new("sh");
     // A block is 512 bytes or 1 kB, less than a chunk and more than the child's report.
-    shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact child_encodes --ignored"]);
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact encoded::child_encodes --ignored"]);
     shell.arg(std::env::current_exe().unwrap()).env(CHILD, folder.path());
     assert!(shell.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
     let inner = files(&cache, "").into_iter().find(|path| path.ends_with("lock")).unwrap();

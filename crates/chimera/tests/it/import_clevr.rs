@@ -137,6 +137,40 @@ fn concepts_are_what_was_asked_for() {
 }
 
 #[test]
+fn a_concept_has_one_name() {
+    let place = place();
+    let ruled = |text: &str, names: &[&str]| {
+        let rules = RuleConcepts {
+            file: PathBuf::from("my.rules"),
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let concepts = ConceptOptions { rules: Some(rules), ..concepts(text) };
+        ClevrImport { concepts, ..source(&place) }
+    };
+    // What rules name takes the place of what would mean the same.
+    let imported = import_clevr(&ruled("all", &["metal_any", "grey_cube", "purple_any"]), &place.path("all")).unwrap();
+    let names = &imported.dataset.table().concepts;
+    let at = |name: &str| names.iter().position(|other| other == name);
+    assert_eq!((at("metal_any"), at("metal"), at("grey_cube"), at("gray_cube")), (Some(4), None, Some(10), None));
+    assert_eq!(names.last().unwrap(), "purple_any");
+    let imported = import_clevr(&ruled("preset", &["grey_cylinder"]), &place.path("preset")).unwrap();
+    assert_eq!(imported.dataset.table().concepts[3], "grey_cylinder");
+    let message = refused(&place, &ruled("red", &["red_any"]));
+    assert!(message.contains("expected one name for each concept, got `red` and `red_any`"), "{message}");
+    let blank = refused(&place, &ruled("preset", &["red_any "]));
+    assert!(blank.contains("which `my.rules` names: expected a name without blanks\nhint: write `red_any`"), "{blank}");
+}
+
+#[test]
+fn all_that_occurs_needs_train() {
+    let place = Place::new();
+    place.write("clevr/scenes/CLEVR_val_scenes.json", scenes(&[scene("a.png", &["small red metal cube"])]));
+    place.write("clevr/images/val/a.png", PNG);
+    let message = refused(&place, &ClevrImport { concepts: concepts("all"), ..source(&place) });
+    assert!(message.contains("expected concepts that occur in train, got 0 samples of train"), "{message}");
+}
+
+#[test]
 fn bad_scenes_are_left_out_and_counted() {
     let place = Place::new();
     let good = scene("a.png", &["small red metal cube"]);
@@ -169,6 +203,9 @@ fn folders_and_files_of_another_kind_are_refused() {
     place.write("clevr/readme.txt", "x");
     let message = refused(&place, &source(&place));
     assert!(message.contains("hint: give the folder that holds `scenes/CLEVR_<split>_scenes.json`"), "{message}");
+    let nowhere = ClevrImport { folder: place.path("nowhere"), ..source(&place) };
+    let message = refused(&place, &nowhere);
+    assert!(message.starts_with("cannot read `") && message.contains("nowhere`"), "{message}");
     place.write("clevr/scenes/CLEVR_trainA_scenes.json", scenes(&[scene("a.png", &[])]));
     let message = refused(&place, &source(&place));
     assert!(message.contains("CLEVR_trainA_scenes.json`, got `trainA`\nhint: to deal all samples anew"), "{message}");

@@ -288,7 +288,7 @@ fn child_prepares() {
 
 fn spawn(folder: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child_prepares", "--ignored"]).env(CHILD, folder);
+    command.args(["--exact", "prepared::child_prepares", "--ignored"]).env(CHILD, folder);
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 

@@ -97,6 +97,45 @@ impl Concept {
         &self.name
     }
 
+    /// Whether two names stand for one concept: `grey_cube` and `gray_cube`, `collide(red,cube)` and `collide(cube,red)`.
+    #[must_use]
+    pub fn means_same(&self, other: &Self) -> bool {
+        self.entails(other) && other.entails(self)
+    }
+
+    /// Whether it never holds without another: `enter(blue_sphere)` without `blue`, `collide_before_half(red,cube)` without
+    /// `collide(cube,any)`. What follows from three or more is not looked for.
+    #[must_use]
+    pub fn entails(&self, wider: &Self) -> bool {
+        match (&self.meaning, &wider.meaning) {
+            (Meaning::There(narrow) | Meaning::Enter(narrow) | Meaning::Exit(narrow), Meaning::There(wide))
+            | (Meaning::Enter(narrow), Meaning::Enter(wide))
+            | (Meaning::Exit(narrow), Meaning::Exit(wide)) => narrow.entails(wide),
+            (Meaning::Meet(_, filters), Meaning::There(wide)) => filters.iter().any(|filter| filter.entails(wide)),
+            (Meaning::Meet(meeting, [a, b]), Meaning::Meet(wider, [c, d])) => {
+                (wider == meeting || *wider == Meeting::Any)
+                    && ((a.entails(c) && b.entails(d)) || (a.entails(d) && b.entails(c)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Refuses a list in which one concept has two names: rules could not know that they are one.
+    ///
+    /// # Errors
+    /// The two names.
+    pub fn check_distinct(concepts: &[Self]) -> Result<()> {
+        for (number, concept) in concepts.iter().enumerate() {
+            let same = concepts[..number].iter().find(|before| before.means_same(concept));
+            if let Some(before) = same.filter(|before| before.name != concept.name) {
+                let message =
+                    format!("expected one name for each concept, got `{}` and `{}`", before.name, concept.name);
+                return Err(Error::input(message, Some("write it the same way everywhere".to_owned())));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether it is about what happens, which only videos can tell.
     #[must_use]
     pub fn is_event(&self) -> bool {
@@ -171,6 +210,33 @@ mod tests {
         assert!(!Concept::parse("any").unwrap().is_event());
         assert_eq!(Concept::parse("collide(cube,large_any)").unwrap().size(), Some(ObjectSize::Large));
         assert_eq!(Concept::parse("cube").unwrap().size(), None);
+    }
+
+    #[test]
+    fn one_concept_has_one_name() {
+        let same = |one: &str, two: &str| Concept::parse(one).unwrap().means_same(&Concept::parse(two).unwrap());
+        for (one, two) in [
+            ("grey_cube", "cube_gray"),
+            ("metal", "metal_any"),
+            ("collide(red,cube)", "collide(cube,red_any)"),
+            ("exit(cyl)", "exit(shape=cylinder)"),
+        ] {
+            assert!(same(one, two) && same(two, one), "{one} {two}");
+        }
+        for (one, two) in [
+            ("gray_cube", "gray"),
+            ("enter(red)", "exit(red)"),
+            ("red", "enter(red)"),
+            ("collide(red,cube)", "collide(red,sphere)"),
+            ("collide(red,cube)", "collide_before_half(red,cube)"),
+            ("collide(red,red)", "collide(red,any)"),
+        ] {
+            assert!(!same(one, two) && !same(two, one), "{one} {two}");
+        }
+        let parse = |names: [&str; 2]| names.map(|name| Concept::parse(name).unwrap());
+        assert!(Concept::check_distinct(&parse(["red", "red"])).is_ok());
+        let error = Concept::check_distinct(&parse(["red", "red_any"])).unwrap_err().to_string();
+        assert!(error.contains("got `red` and `red_any`"), "{error}");
     }
 
     #[test]

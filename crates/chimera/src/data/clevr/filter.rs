@@ -101,6 +101,18 @@ impl Filter {
         &self.name
     }
 
+    /// Whether every object that looks so looks as another filter asks, too: `blue_sphere` and `blue`.
+    #[must_use]
+    pub fn entails(&self, wider: &Self) -> bool {
+        fn asks<T: PartialEq>(narrow: Option<T>, wide: Option<T>) -> bool {
+            wide.is_none() || narrow == wide
+        }
+        asks(self.color, wider.color)
+            && asks(self.material, wider.material)
+            && asks(self.shape, wider.shape)
+            && asks(self.size, wider.size)
+    }
+
     /// The size that it asks for, which only data with sizes can answer.
     #[must_use]
     pub fn size(&self) -> Option<ObjectSize> {

@@ -1,7 +1,7 @@
 //! Import of CLEVR v1.0: `scenes/CLEVR_<split>_scenes.json` with the pictures in `images/<split>/`.
 
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
+use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer};
@@ -14,6 +14,7 @@ use crate::data::clevr::look::Look;
 use crate::data::draft::DatasetWriter;
 use crate::data::manifest::Kind;
 use crate::error::{Error, Result, lower_first};
+use crate::file::open_regular;
 
 /// What to import.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +82,12 @@ pub fn import_clevr(import: &ClevrImport, out: &Path) -> Result<Imported> {
 fn scene_files(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let scenes = folder.join("scenes");
     let mut files = Vec::new();
-    for entry in fs::read_dir(&scenes).into_iter().flatten() {
+    let entries = match fs::read_dir(&scenes) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound && folder.is_dir() => None,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Err(Error::read(folder, cause)),
+        entries => Some(entries.map_err(|cause| Error::read(&scenes, cause))?),
+    };
+    for entry in entries.into_iter().flatten() {
         let path = entry.map_err(|cause| Error::read(&scenes, cause))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let split = name.strip_prefix("CLEVR_").and_then(|name| name.strip_suffix("_scenes.json")).map(str::to_owned);
@@ -98,7 +104,7 @@ fn scene_files(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
 }
 
 fn read(split: &str, path: &Path, found: &mut Vec<Found>) -> Result<()> {
-    let file = File::open(path).map_err(|cause| Error::read(path, cause))?;
+    let file = open_regular(path).map_err(|cause| Error::read(path, cause))?;
     let scenes: Scenes = serde_json::from_reader(BufReader::with_capacity(1 << 20, file)).map_err(|error| {
         let words = lower_first(&error.to_string());
         let hint = "expected CLEVR's scenes: an object with a list `scenes`";

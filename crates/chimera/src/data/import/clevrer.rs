@@ -1,7 +1,7 @@
 //! Import of CLEVRER: `annotation_<split>/annotation_AAAAA-BBBBB/annotation_NNNNN.json` with the videos, or folders of their
 //! frames, in `video_<split>/video_AAAAA-BBBBB/`.
 
-use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::clevrer_files::{AnnotationFile, Videos, annotation_files};
@@ -14,6 +14,7 @@ use crate::data::clevr::outline::Outline;
 use crate::data::draft::DatasetWriter;
 use crate::data::manifest::{Kind, Source};
 use crate::error::{Error, Result, lower_first, system_words};
+use crate::file::open_regular;
 use crate::parallel::in_parallel;
 
 /// Frames of every video of the original dataset.
@@ -78,10 +79,11 @@ pub fn import_clevrer(import: &ClevrerImport, out: &Path) -> Result<Imported> {
 
 /// Reads one annotation: its video and what happens there.
 fn describe(path: &Path) -> Described {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
+    let mut bytes = Vec::new();
+    match open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Ok(_) => {}
         Err(cause) => return Described { outcome: Err(system_words(&cause)), hash: blake3::hash(b"") },
-    };
+    }
     let outcome = serde_json::from_slice(&bytes).map_err(|error| lower_first(&error.to_string()));
     let outcome = outcome.and_then(|outline: Outline| {
         let clip = Clip::of_outline(&outline).map_err(|error| error.to_string())?;
@@ -117,7 +119,16 @@ pub(super) fn not_clevrer(folder: &Path) -> Error {
         "expected `annotation_train/annotation_00000-01000/annotation_00000.json` in `{}`, got none of that kind",
         folder.display()
     );
-    let hint = "give the folder that holds `annotation_<split>/annotation_AAAAA-BBBBB/annotation_NNNNN.json` and \
-                `video_<split>/video_AAAAA-BBBBB/video_NNNNN.mp4`, or folders `video_NNNNN/` of frames";
-    Error::input(message, Some(hint.to_owned()))
+    let is_inside =
+        folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("annotation_"));
+    let above = folder.parent().filter(|above| is_inside && !above.as_os_str().is_empty());
+    let hint = above.map_or_else(
+        || {
+            "give the folder that holds `annotation_<split>/annotation_AAAAA-BBBBB/annotation_NNNNN.json` and \
+             `video_<split>/video_AAAAA-BBBBB/video_NNNNN.mp4`, or folders `video_NNNNN/` of frames"
+                .to_owned()
+        },
+        |above| format!("give the folder above, which holds the videos, too: `{}`", above.display()),
+    );
+    Error::input(message, Some(hint))
 }

@@ -96,11 +96,14 @@ impl ConceptOptions {
         self.settle(kind, &[]).map(|_| ())
     }
 
-    /// The concepts in the order of their columns, each once; `learned` are the samples to learn from.
+    /// The concepts in the order of their columns, each once; `learned` are the samples to learn from. Names that somebody
+    /// wrote come before those that would stand for the same.
     pub(super) fn settle(&self, kind: Kind, learned: &[&Content]) -> Result<Vec<Concept>> {
+        let written = self.written(kind)?;
         let mut concepts: IndexMap<String, Concept> = IndexMap::new();
         let mut add = |concept: Concept| {
-            concepts.entry(concept.name().to_owned()).or_insert(concept);
+            let concept = written.iter().find(|written| written.means_same(&concept)).unwrap_or(&concept);
+            concepts.entry(concept.name().to_owned()).or_insert_with(|| concept.clone());
         };
         for choice in self.choices() {
             match choice {
@@ -110,28 +113,46 @@ impl ConceptOptions {
                 ConceptChoice::All => {
                     occurring(learned).iter().try_for_each(|name| Concept::parse(name).map(&mut add))?;
                 }
-                ConceptChoice::Named(name) => add(checked(name, kind)?),
+                ConceptChoice::Named(name) => add(Concept::parse(name)?),
             }
         }
-        if let Some(rules) = &self.rules {
-            for name in &rules.names {
-                let of_rules = |error: Error| match error {
-                    Error::Input { message, hint } => {
-                        let file = rules.file.display();
-                        let message = format!("cannot label `{}`, which `{file}` names: {message}", shown(name));
-                        Error::Input { message, hint }
-                    }
-                    other => other,
-                };
-                add(checked(name, kind).map_err(of_rules)?);
-            }
-        }
+        written.iter().cloned().for_each(&mut add);
         let is_open = self.choices().iter().any(|choice| !matches!(choice, ConceptChoice::Named(_)));
         let pairs = self.max_event_pairs.unwrap_or(if is_open { EVENT_PAIRS } else { 0 });
         if kind == Kind::Video {
             events(learned, pairs).iter().try_for_each(|name| Concept::parse(name).map(&mut add))?;
         }
         Ok(concepts.into_values().collect())
+    }
+}
+
+impl ConceptOptions {
+    /// Concepts that somebody named, on the command line or in rules.
+    fn written(&self, kind: Kind) -> Result<Vec<Concept>> {
+        let mut concepts = Vec::new();
+        for choice in self.choices() {
+            if let ConceptChoice::Named(name) = choice {
+                concepts.push(checked(name, kind)?);
+            }
+        }
+        for name in self.rules.iter().flat_map(|rules| &rules.names) {
+            let refused = |message: String| {
+                let file = self.rules.as_ref().map(|rules| rules.file.display().to_string()).unwrap_or_default();
+                format!("cannot label `{}`, which `{file}` names: {message}", shown(name))
+            };
+            let concept = checked(name, kind).map_err(|error| match error {
+                Error::Input { message, hint } => Error::Input { message: refused(message), hint },
+                other => other,
+            })?;
+            // Rules find a concept by its name, letter by letter.
+            if concept.name() != name {
+                let message = refused("expected a name without blanks".to_owned());
+                return Err(Error::input(message, Some(format!("write `{}`", concept.name()))));
+            }
+            concepts.push(concept);
+        }
+        Concept::check_distinct(&concepts)?;
+        Ok(concepts)
     }
 }
 

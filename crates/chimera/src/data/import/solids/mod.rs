@@ -139,6 +139,11 @@ impl Import<'_> {
     fn label(&self, table: &mut LabelTable, contents: &[&Content], notes: &mut Vec<Note>) -> Result<()> {
         let learned: Vec<&Content> = table.training_rows().into_iter().map(|row| contents[row]).collect();
         let concepts = self.concepts.settle(self.kind, &learned)?;
+        if concepts.is_empty() {
+            let message = format!("expected concepts that occur in train, got {} samples of train", learned.len());
+            let hint = "name concepts with `--concepts`, or deal samples to train: `--split train=0.8,test=0.2`";
+            return Err(Error::input(message, Some(hint.to_owned())));
+        }
         let labels =
             BitTable::from_fn(contents.len(), concepts.len(), |row, column| contents[row].holds(&concepts[column]));
         let mut never = Note::new("concepts hold in no sample");

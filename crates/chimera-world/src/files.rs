@@ -1,0 +1,41 @@
+//! The files of a world, in its new folder.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use chimera::error::{Error, Result};
+use chimera::media::picture::Picture;
+use chimera::media::png::encode_png;
+use chimera::new_folder::NewFolder;
+use serde::Serialize;
+
+use crate::wish::HouseRules;
+
+/// Where the rules of a world are.
+const RULES: &str = "rules.rules";
+
+/// Writes the rules that scenes were drawn under beside them; nothing where there were none.
+pub(crate) fn write_rules(folder: &NewFolder, rules: &HouseRules) -> Result<()> {
+    if rules.is_empty() {
+        return Ok(());
+    }
+    write(folder, Path::new(RULES), rules.text().as_bytes())
+}
+
+/// Writes a picture as PNG.
+pub(crate) fn write_picture(folder: &NewFolder, inside: &Path, picture: &Picture) -> Result<()> {
+    let mut bytes = Vec::new();
+    encode_png(picture, &mut bytes).map_err(|cause| Error::write(folder.place(), cause))?;
+    write(folder, inside, &bytes)
+}
+
+/// Writes a description as JSON.
+pub(crate) fn write_json(folder: &NewFolder, inside: &Path, described: &impl Serialize) -> Result<()> {
+    let mut file = BufWriter::new(folder.create_file(inside)?);
+    let written = serde_json::to_writer(&mut file, described).map_err(std::io::Error::from);
+    written.and_then(|()| file.flush()).map_err(|cause| Error::write(folder.place(), cause))
+}
+
+fn write(folder: &NewFolder, inside: &Path, bytes: &[u8]) -> Result<()> {
+    folder.create_file(inside)?.write_all(bytes).map_err(|cause| Error::write(folder.place(), cause))
+}
