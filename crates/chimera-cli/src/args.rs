@@ -4,6 +4,7 @@ mod clevr;
 mod data;
 mod score;
 mod train;
+mod vidor;
 mod world;
 
 use std::num::NonZeroUsize;
@@ -15,6 +16,7 @@ pub(crate) use self::clevr::*;
 pub(crate) use self::data::*;
 pub(crate) use self::score::*;
 pub(crate) use self::train::*;
+pub(crate) use self::vidor::*;
 pub(crate) use self::world::*;
 
 /// Logical anomaly detection: rules over visual concepts, checked exactly.

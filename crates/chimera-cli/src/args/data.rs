@@ -6,7 +6,7 @@ use chimera::data::import::SplitRule;
 use chimera::data::split::Split;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{ImportClevrArguments, ImportClevrerArguments, Threads};
+use super::{ImportClevrArguments, ImportClevrerArguments, ImportVidorArguments, Threads};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
@@ -22,6 +22,8 @@ pub(crate) enum ImportCommand {
     Clevr(Box<ImportClevrArguments>),
     /// Import CLEVRER: annotations with their videos, or with folders of frames.
     Clevrer(Box<ImportClevrerArguments>),
+    /// Import VidOR or VidVRD: objects and relations of videos, at the frames that are taken of them.
+    Vidor(Box<ImportVidorArguments>),
 }
 
 /// What every importer takes.

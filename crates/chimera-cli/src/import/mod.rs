@@ -5,6 +5,7 @@ mod coco;
 mod features;
 mod mnist;
 mod table;
+mod vidor;
 
 use chimera::data::import::{ImportOptions, Imported};
 use chimera::data::split::Split;
@@ -22,6 +23,7 @@ pub(crate) fn run(command: &ImportCommand, console: &Console) -> anyhow::Result<
         ImportCommand::Coco(arguments) => (coco::run(arguments)?, &arguments.into),
         ImportCommand::Clevr(arguments) => (clevr::run(arguments, console)?, &arguments.into),
         ImportCommand::Clevrer(arguments) => (clevr::run_videos(arguments, console)?, &arguments.into),
+        ImportCommand::Vidor(arguments) => (vidor::run(arguments)?, &arguments.into),
     };
     tell(&imported, into, console);
     Ok(Outcome::Done)

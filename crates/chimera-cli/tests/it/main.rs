@@ -14,6 +14,7 @@ mod support;
 mod data;
 mod gates;
 mod import_solids;
+mod import_vidor;
 mod methods;
 mod rules;
 mod score;

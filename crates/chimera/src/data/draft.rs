@@ -105,7 +105,7 @@ fn check_names(table: &LabelTable) -> Result<()> {
     for name in &table.concepts {
         let wrong = if RESERVED.contains(&name.as_str()) {
             "a name that is not reserved"
-        } else if name.is_empty() || name.trim() != name || name.contains(char::is_control) {
+        } else if !is_plain_name(name) {
             "a name without white space around it or control characters"
         } else if seen.get(name).is_some() {
             "different names"
@@ -117,6 +117,11 @@ fn check_names(table: &LabelTable) -> Result<()> {
         return Err(Error::input(message, Some("rename it in the source".to_owned())));
     }
     Ok(())
+}
+
+/// Whether a name is fit for a concept or an id: not empty, without white space around it, without control characters.
+pub(super) fn is_plain_name(name: &str) -> bool {
+    !name.is_empty() && name.trim() == name && !name.contains(char::is_control)
 }
 
 fn check_features(manifest: &Manifest, table: &LabelTable, features: Option<&Features>) -> Result<()> {

@@ -16,6 +16,7 @@ use super::pool::{Pool, Pooling};
 use super::resnet::{self, Resnet18};
 use super::{input, weights};
 use crate::error::{Error, Result};
+use crate::media::frames::FRAMES_TAKEN;
 use crate::media::image::ImageReader;
 use crate::media::video::VideoReader;
 
@@ -23,7 +24,6 @@ use crate::media::video::VideoReader;
 pub const DEFAULT_FEATURES: usize = 256;
 
 const FEATURES: std::ops::RangeInclusive<usize> = 1..=1 << 14;
-const FRAMES: std::ops::RangeInclusive<usize> = 1..=1 << 12;
 const LARGEST_SIZE: usize = 1 << 12;
 /// So many weights are a gigabyte.
 const LARGEST_PROJECTION: usize = 1 << 28;
@@ -146,7 +146,7 @@ impl EncoderConfig {
         within("a number of features", FEATURES, self.features())?;
         match *self {
             Self::Frames { network, frames, size, .. } => {
-                within("a number of frames", FRAMES, frames)?;
+                within("a number of frames", FRAMES_TAKEN, frames)?;
                 within("a size of pictures", network.least_size()..=LARGEST_SIZE, size)
             }
             Self::Given { width, .. } => {

@@ -2,8 +2,12 @@
 //! encoder must agree, so this is the only place that says it.
 
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result};
+
+/// How many frames can be taken of a video.
+pub const FRAMES_TAKEN: RangeInclusive<usize> = 1..=1 << 12;
 
 /// What is taken of every medium: so many frames, each of this size. A picture is one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,6 +23,8 @@ mod import_clevr;
 mod import_clevrer;
 mod import_coco;
 mod import_features;
+mod import_vidor;
+mod import_vidor_bad;
 mod label_round_trip;
 mod label_table;
 mod leaf;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer};
 
+use super::samples::check_split;
 use super::solids::concepts::ConceptOptions;
-use super::solids::{Content, Found, Import, Sample, check_split};
+use super::solids::{Content, Found, Import, Sample};
 use super::{ImportOptions, Imported, source};
 use crate::data::cell::shown;
 use crate::data::clevr::look::Look;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::clevrer_files::{AnnotationFile, Videos, annotation_files};
 use super::media_list::LOOKERS;
+use super::samples::{annotations_as_source, check_split};
 use super::solids::concepts::ConceptOptions;
-use super::solids::{Content, Found, Import, Sample, check_split};
+use super::solids::{Content, Found, Import, Sample};
 use super::{ImportOptions, Imported, Note};
 use crate::data::clevr::clip::Clip;
 use crate::data::clevr::outline::Outline;
 use crate::data::draft::DatasetWriter;
-use crate::data::manifest::{Kind, Source};
+use crate::data::manifest::Kind;
 use crate::error::{Error, Result, lower_first, system_words};
 use crate::file::open_regular;
 use crate::parallel::in_parallel;
@@ -55,15 +56,11 @@ pub fn import_clevrer(import: &ClevrerImport, out: &Path) -> Result<Imported> {
     let mut odd = Note::new(format!(
         "videos have another number of frames than CLEVRER's {FRAMES}: halves are those of their own"
     ));
-    let mut combined = blake3::Hasher::new();
-    let mut found: Vec<Found> = Vec::with_capacity(files.len());
-    for (file, Described { outcome, hash }) in files.iter().zip(described) {
-        combined.update(hash.as_bytes());
-        found.push(sample(file, outcome, &videos, &mut odd));
-    }
+    let hashes: Vec<blake3::Hash> = described.iter().map(|described| described.hash).collect();
+    let found = files.iter().zip(described);
+    let found: Vec<Found> = found.map(|(file, described)| sample(file, described.outcome, &videos, &mut odd)).collect();
     let strays = videos.without_annotation(&files, &found);
     notes.extend([odd, strays].into_iter().filter(|note| note.count > 0));
-    let file = format!("{} annotations: the hash of their hashes, in the order of their paths", files.len());
     let import = Import {
         importer: "clevrer",
         kind: Kind::Video,
@@ -72,7 +69,7 @@ pub fn import_clevrer(import: &ClevrerImport, out: &Path) -> Result<Imported> {
         concepts: &import.concepts,
         strict: import.strict,
         options: &import.options,
-        sources: vec![Source { file, blake3: combined.finalize().to_hex().to_string() }],
+        sources: vec![annotations_as_source(&hashes)],
     };
     import.finish(writer, found, out, notes)
 }

@@ -2,15 +2,14 @@
 //! the folder of a split are found, too.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Note;
 use super::clevrer::not_clevrer;
+use super::listing::{entries, video_name, videos_below};
 use super::media_look::{Claim, claim_of};
 use super::solids::Found;
-use crate::error::{Error, Result};
-use crate::media::frame_folder::FrameFolder;
+use crate::error::Result;
 
 /// One annotation.
 pub(super) struct AnnotationFile {
@@ -77,20 +76,9 @@ impl Videos {
             if !root.is_dir() {
                 continue;
             }
-            let mut add = |place: String, path: &Path| {
-                let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                places.entry((split.clone(), stem)).or_default().push(place);
-            };
-            for (name, path) in entries(&root)? {
-                if claim_of(&path) == Claim::Video || (path.is_dir() && FrameFolder::holds_frames(&path)) {
-                    add(format!("video_{split}/{name}"), &path);
-                } else if path.is_dir() {
-                    for (inner, inside) in entries(&path)? {
-                        if claim_of(&inside) == Claim::Video || inside.is_dir() {
-                            add(format!("video_{split}/{name}/{inner}"), &inside);
-                        }
-                    }
-                }
+            for place in videos_below(&root)? {
+                let key = (split.clone(), video_name(&place).to_owned());
+                places.entry(key).or_default().push(format!("video_{split}/{place}"));
             }
         }
         places.values_mut().for_each(|places| places.sort_by_key(|place| claim_of(Path::new(place)) != Claim::Video));
@@ -125,19 +113,4 @@ impl Videos {
         }
         strays
     }
-}
-
-/// What is in a folder, by name, hidden files left out.
-fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let refused = |cause| Error::read(folder, cause);
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(folder).map_err(refused)? {
-        let path = entry.map_err(refused)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !name.starts_with('.') {
-            entries.push((name, path));
-        }
-    }
-    entries.sort();
-    Ok(entries)
 }

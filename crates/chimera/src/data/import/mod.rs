@@ -6,12 +6,15 @@ mod clevrer_files;
 mod coco;
 mod features;
 mod idx;
+mod listing;
 mod media_list;
 pub(in crate::data) mod media_look;
 mod mnist;
+mod samples;
 mod solids;
 mod splitting;
 mod table;
+mod vidor;
 
 pub use clevr::{ClevrImport, import_clevr};
 pub use clevrer::{ClevrerImport, import_clevrer};
@@ -21,6 +24,8 @@ pub use mnist::{MnistImport, import_mnist};
 pub use solids::concepts::{ConceptChoice, ConceptOptions, RuleConcepts};
 pub use splitting::SplitRule;
 pub use table::{TableImport, import_table};
+pub use vidor::vocabulary::VidorConcepts;
+pub use vidor::{VidorImport, VidorVideos, import_vidor};
 
 use std::fs::File;
 use std::io;

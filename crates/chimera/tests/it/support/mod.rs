@@ -5,3 +5,4 @@ pub(crate) mod import_place;
 pub(crate) mod parquet_files;
 pub(crate) mod solids;
 pub(crate) mod squares;
+pub(crate) mod vidor;

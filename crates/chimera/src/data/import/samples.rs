@@ -1,0 +1,177 @@
+//! From samples that a source describes one by one, good and bad ones, to a dataset. Samples that cannot be used or come twice
+//! are left out and counted; concepts are chosen when it is known who is to learn from what.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use chimera_logic::bits::{BitTable, TruthTable};
+
+use super::media_list::{self, Taking};
+use super::{ImportOptions, Imported, Note, SplitRule, splitting};
+use crate::data::draft::{DatasetWriter, Draft};
+use crate::data::manifest::{Kind, Manifest, Source, root_from};
+use crate::data::split::Split;
+use crate::data::table::LabelTable;
+use crate::error::{Error, Result};
+
+/// One picture or video with what is known of it.
+pub(super) struct Sample<C> {
+    /// What it is called, once in a dataset wherever possible.
+    pub(super) id: String,
+    /// What is once in a dataset; two samples that share it are one.
+    pub(super) identity: String,
+    /// Where the medium is, under the root.
+    pub(super) media: String,
+    /// The source's own word.
+    pub(super) split: String,
+    /// Where it was described.
+    pub(super) place: String,
+    /// What it shows.
+    pub(super) content: C,
+}
+
+/// A sample, or where one was and why it cannot be used.
+pub(super) type Found<C> = std::result::Result<Sample<C>, (String, String)>;
+
+/// Concepts in the order of their columns, and which samples have them.
+pub(super) struct Labelled {
+    pub(super) concepts: Vec<String>,
+    pub(super) labels: BitTable,
+}
+
+/// What an importer knows beside its samples.
+pub(super) struct SampleImport<'a> {
+    pub(super) importer: &'static str,
+    pub(super) kind: Kind,
+    /// What was imported, for messages.
+    pub(super) source: &'a Path,
+    /// Where media are; without it, labels alone are imported.
+    pub(super) media_root: Option<&'a Path>,
+    /// What to do where media are not there.
+    pub(super) missing_hint: &'static str,
+    /// Frames of each video that the labels speak of, where they do.
+    pub(super) frames: Option<u32>,
+    pub(super) strict: bool,
+    pub(super) options: &'a ImportOptions,
+    /// What else the user chose, by the names of the options.
+    pub(super) chosen: Vec<(&'static str, String)>,
+    pub(super) sources: Vec<Source>,
+}
+
+impl SampleImport<'_> {
+    /// Makes the dataset. `label` is given the content of all rows, and of those to learn from.
+    pub(super) fn finish<C>(
+        self,
+        writer: DatasetWriter,
+        found: Vec<Found<C>>,
+        out: &Path,
+        mut notes: Vec<Note>,
+        label: impl FnOnce(&[&C], &[&C], &mut Vec<Note>) -> Result<Labelled>,
+    ) -> Result<Imported> {
+        let samples = self.sifted(found, &mut notes)?;
+        let mut table = self.table_of(&samples, &mut notes);
+        let split = splitting::settle(&mut table, self.options, &mut notes)?;
+        let chosen = splitting::chosen_rows(&table, self.options)?;
+        let mut table = table.select(&chosen);
+        let contents: Vec<&C> = chosen.iter().map(|&row| &samples[row].content).collect();
+        let learned: Vec<&C> = table.training_rows().into_iter().map(|row| contents[row]).collect();
+        let Labelled { concepts, labels } = label(&contents, &learned, &mut notes)?;
+        let mut never = Note::new("concepts hold in no sample");
+        let unmet = (0..concepts.len()).filter(|&column| labels.count_ones(column) == 0);
+        unmet.for_each(|column| never.add(|| concepts[column].clone()));
+        notes.extend((never.count > 0).then_some(never));
+        (table.labels, table.concepts) = (TruthTable::complete(labels), concepts);
+        let mut manifest = Manifest::new(self.options.name_for(out), self.kind);
+        if let Some(root) = self.media_root {
+            let taking = Taking { kind: Some(self.kind), strict: self.strict, missing_hint: self.missing_hint };
+            media_list::settle(&mut table, root, taking, &mut notes)?;
+            manifest.media_root = Some(root_from(out, root)?);
+        }
+        (manifest.frames, manifest.seed) = (self.frames, self.options.seed);
+        let mut options = self.chosen;
+        options.extend(self.strict.then(|| ("strict", "true".to_owned())));
+        manifest.provenance = self.options.provenance(self.importer, &split, options, &[])?;
+        manifest.provenance.sources.extend(self.sources);
+        let dataset = writer.finish(Draft { manifest, table, features: None })?;
+        Ok(Imported { dataset, notes })
+    }
+
+    /// Samples that can be used, each once.
+    fn sifted<C>(&self, found: Vec<Found<C>>, notes: &mut Vec<Note>) -> Result<Vec<Sample<C>>> {
+        let (all, mut first): (usize, BTreeMap<String, String>) = (found.len(), BTreeMap::new());
+        let mut unusable = Note::new("samples were left out, since what is said of them cannot be used");
+        let mut twice = Note::new("samples were left out, since their picture or video came before");
+        let mut samples = Vec::with_capacity(all);
+        for found in found {
+            match found {
+                Err((place, reason)) => unusable.add(|| format!("{place}: {reason}")),
+                Ok(sample) => match first.get(&sample.identity) {
+                    Some(before) => twice.add(|| format!("{}: {} is in {before}", sample.place, sample.identity)),
+                    None => {
+                        first.insert(sample.identity.clone(), sample.place.clone());
+                        samples.push(sample);
+                    }
+                },
+            }
+        }
+        let worst = [&unusable, &twice].into_iter().find(|note| note.count > 0);
+        if let Some(worst) = worst.filter(|_| self.strict || samples.is_empty()) {
+            let (count, first) = (worst.count, worst.listed.first().map_or("", String::as_str));
+            let message = format!(
+                "expected {all} samples in `{}` that can be used, each once, got {count} that cannot: {first}",
+                self.source.display()
+            );
+            let hint = "mend or remove what is listed; without `--strict`, it is left out and counted";
+            return Err(Error::input(message, (!samples.is_empty()).then(|| hint.to_owned())));
+        }
+        notes.extend([unusable, twice].into_iter().filter(|note| note.count > 0));
+        Ok(samples)
+    }
+
+    /// All samples, without labels yet. Where two samples would share an id, all are named by their media's whole paths.
+    fn table_of<C>(&self, samples: &[Sample<C>], notes: &mut Vec<Note>) -> LabelTable {
+        let mut known = BTreeSet::new();
+        let mut alike = Note::new("names stand for two media each: samples are named by the paths of their media");
+        samples.iter().filter(|sample| !known.insert(&sample.id)).for_each(|sample| alike.add(|| sample.id.clone()));
+        let prefixes = alike.count > 0;
+        notes.extend(prefixes.then_some(alike));
+        let id = |sample: &Sample<C>| if prefixes { sample.media.clone() } else { sample.id.clone() };
+        let is_train = |sample: &Sample<C>| Split::from_source(&sample.split) == Some(Split::Train);
+        let splits =
+            (!samples.iter().all(is_train)).then(|| samples.iter().map(|sample| sample.split.clone()).collect());
+        LabelTable {
+            ids: samples.iter().map(id).collect(),
+            labels: TruthTable::complete(BitTable::zeros(samples.len(), 0)),
+            splits,
+            media: self.media_root.map(|_| samples.iter().map(|sample| sample.media.clone()).collect()),
+            groups: None,
+            oov_ancestors: None,
+            concepts: Vec::new(),
+            lines: None,
+            path: self.source.to_owned(),
+        }
+    }
+}
+
+/// Refuses a split that is none of ours before anything is read, unless samples are dealt anew.
+pub(super) fn check_split(word: &str, place: &Path, options: &ImportOptions) -> Result<()> {
+    if Split::from_source(word).is_some() || matches!(options.split, SplitRule::Shares(_)) {
+        return Ok(());
+    }
+    let message = format!(
+        "expected a split (train, calibration, test or oracle; val is test) in the name `{}`, got `{word}`",
+        place.display()
+    );
+    let hint = "to deal all samples anew, give shares: `--split train=0.8,test=0.2`";
+    Err(Error::input(message, Some(hint.to_owned())))
+}
+
+/// Many small files as one source: the hash of their hashes.
+pub(super) fn annotations_as_source(hashes: &[blake3::Hash]) -> Source {
+    let mut combined = blake3::Hasher::new();
+    for hash in hashes {
+        combined.update(hash.as_bytes());
+    }
+    let file = format!("{} annotations: the hash of their hashes, in the order of their paths", hashes.len());
+    Source { file, blake3: combined.finalize().to_hex().to_string() }
+}

@@ -1,0 +1,199 @@
+//! Import of VidOR and VidVRD, which share a format: an annotation a video with the tracks of its objects, frame by frame, and
+//! relations between them. Labels are about the frames that an encoder is shown, and about no others.
+
+mod outline;
+mod source;
+mod videos;
+pub(super) mod vocabulary;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use self::outline::Clip;
+use self::source::{AnnotationFile, Annotations};
+use self::videos::Videos;
+use self::vocabulary::VidorConcepts;
+use super::media_list::LOOKERS;
+use super::samples::{Found, Sample, SampleImport, annotations_as_source, check_split};
+use super::{ImportOptions, Imported, Note};
+use crate::data::draft::DatasetWriter;
+use crate::data::manifest::Kind;
+use crate::error::{Error, Result};
+use crate::media::frames::FRAMES_TAKEN;
+use crate::parallel::in_parallel;
+
+/// What to import.
+#[derive(Clone, Debug)]
+pub struct VidorImport {
+    /// A folder, or a zip archive of one, with `annotations/{train,val}/**/*.json` or `{train,test}/*.json`.
+    pub source: PathBuf,
+    /// Where the videos are.
+    pub videos: VidorVideos,
+    /// Frames of each video that labels speak of and encoders are shown (T).
+    pub frames: u32,
+    /// Which objects and relations become concepts.
+    pub concepts: VidorConcepts,
+    /// Refuse if any annotation cannot be used or comes twice, if any video has fewer frames than are taken of it, is a folder of
+    /// another number of frames than its annotation says, or cannot be used.
+    pub strict: bool,
+    /// The rest.
+    pub options: ImportOptions,
+}
+
+impl VidorImport {
+    /// An import as the paper has it.
+    #[must_use]
+    pub fn new(source: PathBuf, videos: VidorVideos) -> Self {
+        let (concepts, options) = (VidorConcepts::default(), ImportOptions::default());
+        Self { source, videos, frames: 8, concepts, strict: false, options }
+    }
+}
+
+/// Where videos are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VidorVideos {
+    /// In `videos/` or `video/` of the folder, or beside the archive.
+    Beside,
+    /// In another folder.
+    Below(PathBuf),
+    /// Nowhere: labels alone are imported.
+    LabelsOnly,
+}
+
+/// One annotation, and a hash of its file.
+struct Described {
+    found: Found<Footage>,
+    hash: blake3::Hash,
+}
+
+/// What an annotation says, and the pictures of its video where that is a folder.
+struct Footage {
+    clip: Clip,
+    pictures: Option<u64>,
+}
+
+/// Imports VidOR or VidVRD into the folder `out`. Samples are named by their `video_id`; the split is in the folders' names, and
+/// where all are for training, they are dealt.
+///
+/// # Errors
+/// What is wrong with the folder, the archive or the videos; what is wrong with an annotation only where that is all there is.
+pub fn import_vidor(import: &VidorImport, out: &Path) -> Result<Imported> {
+    let writer = DatasetWriter::create(out)?;
+    let frames = import.frames as usize;
+    if !FRAMES_TAKEN.contains(&frames) {
+        let (low, high) = (FRAMES_TAKEN.start(), FRAMES_TAKEN.end());
+        return Err(Error::input(format!("expected a number of frames from {low} to {high}, got `{frames}`"), None));
+    }
+    let annotations = Annotations::open(&import.source)?;
+    let files = &annotations.files;
+    files.iter().try_for_each(|file| check_split(&file.split, Path::new(&file.place), &import.options))?;
+    let videos = video_root(import)?.map(|root| Videos::below(&root)).transpose()?;
+    let describe = |number: usize| Ok(describe(&annotations, &files[number], frames, videos.as_ref()));
+    let described = in_parallel(LOOKERS, files.len(), describe)?;
+    let hashes: Vec<blake3::Hash> = described.iter().map(|described| described.hash).collect();
+    let found: Vec<Found<Footage>> = described.into_iter().map(|described| described.found).collect();
+    let mut notes = oddities(&found, import)?;
+    notes.extend(videos.as_ref().map(|videos| strays(videos, files, &found)).filter(|note| note.count > 0));
+    let mut chosen = vec![("frames", frames.to_string())];
+    chosen.extend(import.concepts.chosen());
+    chosen.extend(videos.is_none().then(|| ("labels-only", "true".to_owned())));
+    let samples = SampleImport {
+        importer: "vidor",
+        kind: if videos.is_some() { Kind::Video } else { Kind::Labels },
+        source: &import.source,
+        media_root: videos.as_ref().map(|videos| videos.root.as_path()),
+        missing_hint: "say where the videos are with `--videos DIR`, or import the labels alone with `--labels-only`",
+        frames: Some(import.frames),
+        strict: import.strict,
+        options: &import.options,
+        chosen,
+        sources: vec![annotations_as_source(&hashes)],
+    };
+    samples.finish(writer, found, out, notes, |all, learned, notes| {
+        Ok(import.concepts.label(&clips(all), &clips(learned), notes))
+    })
+}
+
+fn clips<'a>(footage: &[&'a Footage]) -> Vec<&'a Clip> {
+    footage.iter().map(|footage| &footage.clip).collect()
+}
+
+/// The folder of the videos; `None` where labels alone are wanted.
+fn video_root(import: &VidorImport) -> Result<Option<PathBuf>> {
+    let beside = match &import.videos {
+        VidorVideos::LabelsOnly => return Ok(None),
+        VidorVideos::Below(folder) => return Ok(Some(folder.clone())),
+        VidorVideos::Beside if import.source.is_dir() => import.source.as_path(),
+        VidorVideos::Beside => import.source.parent().unwrap_or(Path::new("")),
+    };
+    let folders = ["videos", "video"].map(|name| beside.join(name));
+    let Some(folder) = folders.iter().find(|folder| folder.is_dir()) else {
+        let message = format!(
+            "expected the videos of `{}` in `{}`, got no such folder",
+            import.source.display(),
+            folders[0].display()
+        );
+        let hint = "say where they are with `--videos DIR`, or import the labels alone with `--labels-only`";
+        return Err(Error::input(message, Some(hint.to_owned())));
+    };
+    Ok(Some(folder.clone()))
+}
+
+/// Reads one annotation and looks for its video.
+fn describe(annotations: &Annotations, file: &AnnotationFile, frames: usize, videos: Option<&Videos>) -> Described {
+    let (outcome, hash) = match annotations.read(file) {
+        Ok(bytes) => (Clip::read(&bytes, frames), blake3::hash(&bytes)),
+        Err(reason) => (Err(reason), blake3::hash(b"")),
+    };
+    let (place, split) = (file.place.clone(), file.split.clone());
+    let found = outcome.map_err(|reason| (place.clone(), reason)).map(|clip| {
+        let media = videos.map(|videos| videos.place_of(&clip)).unwrap_or_default();
+        let pictures = videos.and_then(|videos| videos.pictures(&media));
+        let id = clip.video.clone();
+        Sample { identity: id.clone(), id, media, split, place, content: Footage { clip, pictures } }
+    });
+    Described { found, hash }
+}
+
+/// Notes on what is unusual but has labels. `--strict` refuses clips of which frames are repeated, and folders that may show other
+/// moments than the labels speak of.
+fn oddities(found: &[Found<Footage>], import: &VidorImport) -> Result<Vec<Note>> {
+    let frames = u64::from(import.frames);
+    let mut cut =
+        Note::new("annotations have `trajectories` shorter than `frame_count`: frames beyond hold no objects");
+    let mut short = Note::new(format!("videos have fewer frames than the {frames} that are taken: some are repeated"));
+    let mut other = Note::new(format!(
+        "folders hold neither the frames that `frame_count` says nor the {frames} that are taken of them: labels may be about \
+         other moments than pictures"
+    ));
+    for sample in found.iter().flatten() {
+        let Footage { clip, pictures } = &sample.content;
+        if clip.tracked < clip.frames {
+            cut.add(|| format!("{}: {} of {} frames", sample.place, clip.tracked, clip.frames));
+        }
+        if clip.frames < frames {
+            short.add(|| format!("{}: {} frames", sample.place, clip.frames));
+        }
+        if let Some(pictures) = pictures.filter(|pictures| ![clip.frames, frames].contains(pictures)) {
+            other.add(|| format!("{}: {pictures} pictures, {} frames in {}", sample.media, clip.frames, sample.place));
+        }
+    }
+    let refusals = [
+        (&short, format!("expected at least {frames} frames of each video")),
+        (&other, format!("expected folders of as many frames as `frame_count` says, or of {frames}")),
+    ];
+    if let Some((note, expected)) = refusals.into_iter().find(|(note, _)| import.strict && note.count > 0) {
+        let (source, first) = (import.source.display(), note.listed.first().map_or("", String::as_str));
+        let message = format!("{expected} in `{source}`, got {} others: {first}", note.count);
+        let hint = "mend or remove what is listed, take another number of `--frames`, or leave out `--strict`";
+        return Err(Error::input(message, Some(hint.to_owned())));
+    }
+    Ok([cut, short, other].into_iter().filter(|note| note.count > 0).collect())
+}
+
+/// Videos that no annotation is about, usable or not.
+fn strays(videos: &Videos, files: &[AnnotationFile], found: &[Found<Footage>]) -> Note {
+    let samples = || found.iter().flatten();
+    let names = files.iter().map(AnnotationFile::stem).chain(samples().map(|sample| sample.id.as_str()));
+    videos.without_annotation(&samples().map(|sample| sample.media.as_str()).collect(), &names.collect::<BTreeSet<_>>())
+}

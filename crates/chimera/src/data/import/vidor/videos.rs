@@ -1,0 +1,59 @@
+//! Where the videos of annotations are: at their `video_path`, else anywhere below the root under their `video_id`, as files or as
+//! folders of frames.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::outline::Clip;
+use crate::data::import::Note;
+use crate::data::import::listing::{video_name, videos_below};
+use crate::data::import::media_look::{Claim, claim_of};
+use crate::data::manifest::is_inside;
+use crate::error::Result;
+use crate::media::frame_folder::FrameFolder;
+
+/// All videos below a root.
+pub(super) struct Videos {
+    pub(super) root: PathBuf,
+    /// By name without ending: paths under the root, those of files before folders.
+    places: BTreeMap<String, Vec<String>>,
+}
+
+impl Videos {
+    pub(super) fn below(root: &Path) -> Result<Self> {
+        let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for place in videos_below(root)? {
+            places.entry(video_name(&place).to_owned()).or_default().push(place);
+        }
+        places.values_mut().for_each(|places| places.sort_by_key(|place| claim_of(Path::new(place)) != Claim::Video));
+        Ok(Self { root: root.to_owned(), places })
+    }
+
+    /// Where the video of a clip is, or where it should be. A path that leads out of the root, as those of other machines do,
+    /// says nothing.
+    pub(super) fn place_of(&self, clip: &Clip) -> String {
+        let path = clip.path.as_ref().filter(|path| !path.is_empty() && is_inside(Path::new(path)));
+        if let Some(path) = path.filter(|path| self.root.join(path).exists()) {
+            return path.clone();
+        }
+        let found = self.places.get(&clip.video).and_then(|found| found.first()).cloned();
+        found.or_else(|| path.cloned()).unwrap_or_else(|| format!("{}.mp4", clip.video))
+    }
+
+    /// Pictures of a video that is a folder; `None` of what is none.
+    pub(super) fn pictures(&self, place: &str) -> Option<u64> {
+        let path = self.root.join(place);
+        path.is_dir().then(|| FrameFolder::open(&path).ok().map(|folder| folder.count()))?
+    }
+
+    /// Videos that no annotation is about: neither its place nor its name is known.
+    pub(super) fn without_annotation(&self, places: &BTreeSet<&str>, names: &BTreeSet<&str>) -> Note {
+        let mut strays = Note::new("videos without an annotation were left out");
+        for (name, found) in &self.places {
+            if !names.contains(name.as_str()) && !found.iter().any(|place| places.contains(place.as_str())) {
+                found.iter().take(1).for_each(|place| strays.add(|| place.clone()));
+            }
+        }
+        strays
+    }
+}
