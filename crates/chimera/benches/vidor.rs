@@ -61,7 +61,7 @@ fn main() {
 /// Writes one annotation; its bytes.
 fn write_annotation(folder: &Path, number: usize) -> usize {
     let mut random = fastrand::Rng::with_seed(number as u64);
-    let (frames, tracks) = (random.usize(600..3000), random.usize(2..8));
+    let (frames, tracks) = (random.usize(600..3000), random.usize(4..14));
     let mut text = format!(
         "{{\"version\": \"VERSION 1.0\", \"video_id\": \"{number}\", \"frame_count\": {frames}, \"fps\": 29.97, "
     );
@@ -74,8 +74,8 @@ fn write_annotation(folder: &Path, number: usize) -> usize {
     text.push_str("], \"trajectories\": [");
     let spans: Vec<(usize, usize)> = (0..tracks)
         .map(|_| {
-            let begin = random.usize(0..frames);
-            (begin, random.usize(begin..frames))
+            let begin = random.usize(0..frames / 2);
+            (begin, random.usize(begin + frames / 4..frames))
         })
         .collect();
     for frame in 0..frames {

@@ -15,7 +15,7 @@ use super::ImportInto;
     obj:adult                        the trajectory of an adult is there in one of them\n  \
     rel:adult-in_front_of-baby       such a relation covers one of them, from begin_fid to before\n                                   \
     end_fid; then obj:adult and obj:baby hold, too\n\
-    In rules, these names are quoted: \"rel:adult-in_front_of-baby\" => \"rel:baby-behind-adult\".\n\n\
+    Rules name them as they are: rel:adult-in_front_of-baby => rel:baby-behind-adult\n\n\
     Annotations are in SOURCE/annotations/{train,val}/ (training and validation will do) or SOURCE/{train,test}/,\n\
     JSON files in any folders inside. A video is found by its video_path, else by its video_id with any\n\
     ending, or as a folder of frames of that name. val is test; where there is train alone, it is dealt.")]

@@ -1,4 +1,4 @@
-//! `import vidor` as a user types it: names that rules quote, labels alone, refusals.
+//! `import vidor` as a user types it: names in rules, labels alone, refusals.
 
 use crate::support::Sandbox;
 use serde_json::{Value, json};
@@ -18,12 +18,13 @@ fn sandbox() -> Sandbox {
         std::fs::create_dir_all(sandbox.path(&path).parent().unwrap()).unwrap();
         sandbox.write(&path, annotation(&name[name.len() - 1..], relations).to_string());
     }
-    sandbox.write("my.rules", "turn: \"rel:adult-in_front_of-baby\" => \"rel:baby-in_front_of-adult\"\n");
+    sandbox.write("my.rules", "turn: rel:adult-in_front_of-baby => rel:baby-in_front_of-adult\n");
+    sandbox.write("quoted.rules", "turn: \"rel:adult-in_front_of-baby\" => \"rel:baby-in_front_of-adult\"\n");
     sandbox
 }
 
 #[test]
-fn names_of_objects_and_relations_are_quoted_in_rules() {
+fn rules_name_objects_and_relations_with_and_without_quotes() {
     let sandbox = sandbox();
     let ran = sandbox.run("import vidor vidor --labels-only --min-rel-support 1 --out ds");
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -43,11 +44,13 @@ fn names_of_objects_and_relations_are_quoted_in_rules() {
     );
     let manifest = sandbox.read("ds/dataset.toml");
     assert!(manifest.contains("frames = 8\n") && manifest.contains("min-rel-support = \"1\""), "{manifest}");
-    let ran = sandbox.run("data check ds --rules my.rules --json");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("\"a\""), "the rule is broken in video a: {}", ran.out);
-    let formatted = sandbox.run("rules fmt my.rules --check");
-    assert_eq!(formatted.code, 0, "names are printed as they are quoted here: {}", formatted.err);
+    for rules in ["my.rules", "quoted.rules"] {
+        let ran = sandbox.run(&format!("data check ds --rules {rules} --json"));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains("\"a\""), "the rule is broken in video a: {}", ran.out);
+    }
+    // The canonical spelling has no quotes.
+    assert_eq!(sandbox.run("rules fmt quoted.rules").out, sandbox.read("my.rules"));
 }
 
 #[test]
