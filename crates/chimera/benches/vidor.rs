@@ -108,7 +108,7 @@ fn write_annotation(folder: &Path, number: usize) -> usize {
         );
     }
     text.push_str("]}");
-    let split = if number % 8 == 0 { "validation" } else { "training" };
+    let split = if number.is_multiple_of(8) { "validation" } else { "training" };
     let path = folder.join(format!("annotations/{split}/{:04}/{number}.json", number % 10));
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     fs::write(path, &text).expect("space on the disk");

@@ -215,16 +215,16 @@ mod tests {
         type Change = fn(&mut Value);
         let cases: [(&str, Change); 16] = [
             ("got tid 9 in number 0 of `relation_instances`", |all| {
-                all["relation_instances"][0]["object_tid"] = json!(9)
+                all["relation_instances"][0]["object_tid"] = json!(9);
             }),
             ("got tid 8 in number 0 of `relation_instances`", |all| {
-                all["relation_instances"][0]["subject_tid"] = json!(8)
+                all["relation_instances"][0]["subject_tid"] = json!(8);
             }),
             ("and that at most 16, got 3 and 3 in number 0", |all| {
-                all["relation_instances"][0]["begin_fid"] = json!(3)
+                all["relation_instances"][0]["begin_fid"] = json!(3);
             }),
             ("and that at most 16, got 1 and 17 in number 0", |all| {
-                all["relation_instances"][0]["end_fid"] = json!(17)
+                all["relation_instances"][0]["end_fid"] = json!(17);
             }),
             ("invalid value: integer `-1`", |all| all["relation_instances"][0]["begin_fid"] = json!(-1)),
             ("got tid 5 at frame 6", |all| all["trajectories"][6] = json!([{"tid": 4}, {"tid": 5}])),
