@@ -2,7 +2,9 @@
 
 mod clevr;
 mod data;
+mod openimages;
 mod score;
+mod structure;
 mod train;
 mod vidor;
 mod world;
@@ -14,7 +16,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::clevr::*;
 pub(crate) use self::data::*;
+pub(crate) use self::openimages::*;
 pub(crate) use self::score::*;
+pub(crate) use self::structure::*;
 pub(crate) use self::train::*;
 pub(crate) use self::vidor::*;
 pub(crate) use self::world::*;
@@ -121,6 +125,8 @@ pub(crate) enum RulesCommand {
     Coverage(CoverageArguments),
     /// Draw the rules' DAG as SVG or Graphviz.
     Graph(GraphArguments),
+    /// Make rules from a dataset's hierarchy: kinds, parts and siblings.
+    Structure(StructureArguments),
 }
 
 /// Which rules of the file a command is about.

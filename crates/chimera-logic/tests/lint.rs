@@ -14,7 +14,7 @@ mod support;
 use chimera_logic::bits::{BitTable, TruthTable};
 use chimera_logic::dag::Edge;
 use chimera_logic::diagnostic::{Code, Diagnostic, Diagnostics};
-use chimera_logic::lint::{lint, lint_data, supply};
+use chimera_logic::lint::{Settled, lint, lint_data, settled, supply};
 use chimera_logic::load::load_text;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::truth::hard_op;
@@ -385,4 +385,58 @@ fn drawn(rule_set: &RuleSet, edge: Edge, labels: &TruthTable) -> Vec<bool> {
         }
     };
     values.into_iter().map(|value| value != edge.is_negated()).collect()
+}
+
+/// Axioms against all assignments: a formula is settled if it has one value wherever they hold, and none of the axioms that are
+/// given as the reason can be spared.
+#[test]
+fn axioms_settle_what_they_settle() {
+    let mut rng = fastrand::Rng::with_seed(31);
+    let (mut always, mut never, mut open) = (0, 0, 0);
+    for _ in 0..300 {
+        let concepts = rng.usize(2..6);
+        let count = rng.usize(0..4);
+        // Implications between concepts can always hold together.
+        let mut text: String = (0..count)
+            .map(|axiom| format!("a{axiom}: c{} => c{}\n", rng.usize(0..concepts), rng.usize(0..concepts)))
+            .collect();
+        text += &random_rules(&mut rng, 4, concepts, 2, 3);
+        let rule_set = load_closed(&text, concepts).rule_set;
+        let mut axioms = rule_set.roots();
+        let formulas = axioms.split_off(count);
+        // Values of a formula over the assignments that keep the given axioms.
+        let values = |axioms: &[Edge], formula: Edge| -> Vec<bool> {
+            let assignments = 0..1_usize << concepts;
+            let holds = |edge: Edge, assignment: usize| {
+                edge_truth(&rule_set.dag, edge, &|concept| Some(assignment >> concept & 1 == 1)) == Some(true)
+            };
+            let kept = assignments.filter(|&assignment| axioms.iter().all(|&axiom| holds(axiom, assignment)));
+            kept.map(|assignment| holds(formula, assignment)).collect()
+        };
+        for (verdict, &formula) in settled(&rule_set.dag, &axioms, &formulas).iter().zip(&formulas) {
+            let all = values(&axioms, formula);
+            let (reasons, value) = match verdict {
+                Settled::Always(reasons) => (reasons, true),
+                Settled::Never(reasons) => (reasons, false),
+                Settled::Open => {
+                    assert!(all.contains(&true) && all.contains(&false), "{text}");
+                    open += 1;
+                    continue;
+                }
+                Settled::Undecided => panic!("so small a question was left open"),
+            };
+            if value {
+                always += 1
+            } else {
+                never += 1
+            }
+            assert!(all.iter().all(|&other| other == value), "{text}");
+            assert!(values(reasons, formula).iter().all(|&other| other == value), "{text}");
+            for spared in 0..reasons.len() {
+                let rest: Vec<Edge> = (0..reasons.len()).filter(|&at| at != spared).map(|at| reasons[at]).collect();
+                assert!(values(&rest, formula).contains(&!value), "{text}: {reasons:?}");
+            }
+        }
+    }
+    assert!(always > 20 && never > 20 && open > 20, "{always} {never} {open}");
 }

@@ -6,7 +6,7 @@ use chimera::data::import::SplitRule;
 use chimera::data::split::Split;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{ImportClevrArguments, ImportClevrerArguments, ImportVidorArguments, Threads};
+use super::{ImportClevrArguments, ImportClevrerArguments, ImportOpenImagesArguments, ImportVidorArguments, Threads};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
@@ -22,6 +22,9 @@ pub(crate) enum ImportCommand {
     Clevr(Box<ImportClevrArguments>),
     /// Import CLEVRER: annotations with their videos, or with folders of frames.
     Clevrer(Box<ImportClevrerArguments>),
+    /// Import Open Images: boxes with their pictures, classes and hierarchy.
+    #[command(name = "openimages")]
+    OpenImages(Box<ImportOpenImagesArguments>),
     /// Import VidOR or VidVRD: objects and relations of videos, at the frames that are taken of them.
     Vidor(Box<ImportVidorArguments>),
 }

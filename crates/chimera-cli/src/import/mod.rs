@@ -4,6 +4,7 @@ mod clevr;
 mod coco;
 mod features;
 mod mnist;
+mod openimages;
 mod table;
 mod vidor;
 
@@ -23,6 +24,7 @@ pub(crate) fn run(command: &ImportCommand, console: &Console) -> anyhow::Result<
         ImportCommand::Coco(arguments) => (coco::run(arguments)?, &arguments.into),
         ImportCommand::Clevr(arguments) => (clevr::run(arguments, console)?, &arguments.into),
         ImportCommand::Clevrer(arguments) => (clevr::run_videos(arguments, console)?, &arguments.into),
+        ImportCommand::OpenImages(arguments) => (openimages::run(arguments)?, &arguments.into),
         ImportCommand::Vidor(arguments) => (vidor::run(arguments)?, &arguments.into),
     };
     tell(&imported, into, console);

@@ -7,6 +7,7 @@ mod graph;
 pub(crate) mod input;
 mod probability;
 mod show;
+mod structure;
 mod truth;
 
 use crate::Outcome;
@@ -21,5 +22,6 @@ pub(crate) fn run(command: &RulesCommand, console: &mut Console) -> anyhow::Resu
         RulesCommand::Truth(arguments) => truth::run(arguments, console),
         RulesCommand::Coverage(arguments) => coverage::run(arguments, console),
         RulesCommand::Graph(arguments) => graph::run(arguments, console),
+        RulesCommand::Structure(arguments) => structure::run(arguments, console),
     }
 }

@@ -13,6 +13,7 @@ mod support;
 
 mod data;
 mod gates;
+mod import_openimages;
 mod import_solids;
 mod import_vidor;
 mod methods;

@@ -1,6 +1,7 @@
 //! What is wrong with rules that parse: contradictions, tautologies, clashes, repetitions, and rules that the data cannot
 //! support. Findings are diagnostics like any other; training never refuses because of them.
 
+mod axioms;
 mod conflict;
 mod constant;
 mod data;
@@ -21,6 +22,7 @@ use crate::rules::{Rule, RuleSet};
 use crate::sat::{Answer, Budget, Solving};
 use crate::span::Span;
 
+pub use axioms::{Settled, settled};
 pub use data::lint_data;
 pub use supply::{Supply, supply};
 

@@ -10,6 +10,7 @@ mod listing;
 mod media_list;
 pub(in crate::data) mod media_look;
 mod mnist;
+mod openimages;
 mod samples;
 mod solids;
 mod splitting;
@@ -21,6 +22,9 @@ pub use clevrer::{ClevrerImport, import_clevrer};
 pub use coco::{CocoImport, import_coco};
 pub use features::{FeaturesImport, import_features};
 pub use mnist::{MnistImport, import_mnist};
+pub use openimages::{
+    BoxFile, OOV_CLASSES, OpenImagesImport, TOP as OPENIMAGES_TOP, VAL_TRAIN_FRAC, import_openimages, label_openimages,
+};
 pub use solids::concepts::{ConceptChoice, ConceptOptions, RuleConcepts};
 pub use splitting::SplitRule;
 pub use table::{TableImport, import_table};

@@ -1,0 +1,22 @@
+//! `import openimages`: boxes, classes and hierarchy.
+
+use chimera::data::import::{BoxFile, Imported, OpenImagesImport, import_openimages};
+
+use crate::args::ImportOpenImagesArguments;
+
+pub(crate) fn run(arguments: &ImportOpenImagesArguments) -> anyhow::Result<Imported> {
+    let import = OpenImagesImport {
+        folder: arguments.folder.clone(),
+        boxes: arguments.boxes.iter().map(|text| BoxFile::parse(text)).collect(),
+        classes: arguments.classes.clone(),
+        hierarchy: arguments.hierarchy.clone(),
+        images: arguments.images.clone(),
+        top: arguments.top,
+        val_train_frac: arguments.val_train_frac,
+        open_world: arguments.open_world,
+        image_labels: arguments.image_labels.clone(),
+        strict: arguments.strict,
+        options: super::options(&arguments.into),
+    };
+    Ok(import_openimages(&import, &arguments.into.out)?)
+}

@@ -1,0 +1,167 @@
+//! The classes of Open Images: their names (`class-descriptions-boxable.csv`) and their hierarchy
+//! (`bbox_labels_600_hierarchy.json`), a tree in which a class with several parents stands at several places.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::BufReader;
+use std::path::Path;
+
+use csv::ReaderBuilder;
+use serde::Deserialize;
+
+use crate::data::cell::shown;
+use crate::data::hierarchy::{Hierarchy, Relation};
+use crate::data::import::Note;
+use crate::error::{Error, Result, lower_first};
+use crate::file::open_regular;
+
+/// Header of the newer files of names.
+const HEADER: [&str; 2] = ["LabelName", "DisplayName"];
+
+/// Classes by number: those that have a name come first.
+pub(super) struct Classes {
+    pub(super) hierarchy: Hierarchy,
+    /// Numbers by id, of classes that have a name.
+    numbers: HashMap<String, u32>,
+}
+
+impl Classes {
+    /// Reads both files; notes what is odd about them.
+    pub(super) fn read(names: &Path, tree: &Path, notes: &mut Vec<Note>) -> Result<Self> {
+        let described = descriptions(names, notes)?;
+        let mut hierarchy = Hierarchy::default();
+        hierarchy.closed = true;
+        let mut numbers = HashMap::new();
+        for (id, name) in described {
+            // Names differ by now, so there is a number for each.
+            let number = hierarchy.add(&name, Some(id.clone())).unwrap_or_default();
+            numbers.insert(id, number as u32);
+        }
+        let mut classes = Self { hierarchy, numbers };
+        classes.take_tree(tree, notes)?;
+        Ok(classes)
+    }
+
+    /// The number of a class that has a name.
+    pub(super) fn number(&self, id: &[u8]) -> Option<u32> {
+        self.numbers.get(std::str::from_utf8(id).ok()?).copied()
+    }
+
+    /// What a class is called.
+    pub(super) fn name(&self, number: usize) -> &str {
+        &self.hierarchy.classes()[number].name
+    }
+
+    fn take_tree(&mut self, path: &Path, notes: &mut Vec<Note>) -> Result<()> {
+        let file = open_regular(path).map_err(|cause| Error::read(path, cause))?;
+        let root: Branch = serde_json::from_reader(BufReader::new(file)).map_err(|error| {
+            let words = lower_first(&error.to_string());
+            let hint = "expected Open Images' hierarchy: objects with `LabelName`, and lists `Subcategory` and `Part`";
+            Error::input(format!("cannot read `{}`: {words}", path.display()), Some(hint.to_owned()))
+        })?;
+        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut nameless = BTreeMap::new();
+        let root = self.take(&root, path, &mut places, &mut nameless)?;
+        self.hierarchy.refuse_circle(path)?;
+        // The root of all things has no name in Open Images either.
+        nameless.retain(|_, number| *number != root);
+        let mut unnamed = Note::new("classes of the hierarchy have no name: rows that show them cannot be used");
+        nameless.keys().for_each(|id| unnamed.add(|| shown(id)));
+        let mut outside = Note::new("classes have no place in the hierarchy: nothing is above or below them");
+        let is_outside = |number: &u32| !places.contains_key(&(*number as usize));
+        (0..self.numbers.len() as u32).filter(is_outside).for_each(|number| {
+            outside.add(|| self.name(number as usize).to_owned());
+        });
+        let repeated = places.values().filter(|&&places| places > 1).count();
+        let message = "classes stand at several places of the hierarchy: what is above them at any place counts";
+        notes.extend(
+            [unnamed, outside, Note { count: repeated, ..Note::new(message) }]
+                .into_iter()
+                .filter(|note| note.count > 0),
+        );
+        Ok(())
+    }
+
+    /// Takes a branch with all below it and gives the number of its class. The reader of JSON bounds the depth.
+    fn take(
+        &mut self,
+        branch: &Branch,
+        path: &Path,
+        places: &mut BTreeMap<usize, usize>,
+        nameless: &mut BTreeMap<String, usize>,
+    ) -> Result<usize> {
+        let id = &branch.label;
+        let known = self.numbers.get(id).map(|&number| number as usize).or_else(|| nameless.get(id).copied());
+        let number = match known {
+            Some(number) => number,
+            None => {
+                let added = self.hierarchy.add(id, Some(id.clone()));
+                let number = added.ok_or_else(|| {
+                    let message =
+                        format!("expected ids of classes in `{}`, got the name `{}`", path.display(), shown(id));
+                    Error::input(message, None)
+                })?;
+                nameless.insert(id.clone(), number);
+                number
+            }
+        };
+        *places.entry(number).or_default() += 1;
+        for (relation, below) in [(Relation::IsA, &branch.kinds), (Relation::PartOf, &branch.parts)] {
+            for branch in below {
+                let class = self.take(branch, path, places, nameless)?;
+                self.hierarchy.tie(class, relation, number);
+            }
+        }
+        Ok(number)
+    }
+}
+
+/// One place of the tree.
+#[derive(Deserialize)]
+struct Branch {
+    #[serde(rename = "LabelName")]
+    label: String,
+    #[serde(rename = "Subcategory", default)]
+    kinds: Vec<Branch>,
+    #[serde(rename = "Part", default)]
+    parts: Vec<Branch>,
+}
+
+/// Ids with names, in the order of the file. Where classes share a name, their ids are added to it.
+fn descriptions(path: &Path, notes: &mut Vec<Note>) -> Result<Vec<(String, String)>> {
+    let file = open_regular(path).map_err(|cause| Error::read(path, cause))?;
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(file);
+    let mut described: Vec<(String, String)> = Vec::new();
+    let (mut ids, mut names): (BTreeMap<String, u64>, BTreeMap<String, usize>) = (BTreeMap::new(), BTreeMap::new());
+    for (row, record) in reader.records().enumerate() {
+        let wrong = |line: u64, got: String| {
+            let message = format!("expected an id and a name on line {line} of `{}`, got {got}", path.display());
+            Error::input(message, Some("lines are such as `/m/0199g,Bicycle`, each id once".to_owned()))
+        };
+        let record = record.map_err(|error| wrong(row as u64 + 1, lower_first(&error.to_string())))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let (id, name) = (record.get(0).unwrap_or_default().trim(), record.get(1).unwrap_or_default().trim());
+        if row == 0 && [id, name] == HEADER {
+            continue;
+        }
+        if id.is_empty() || name.is_empty() || record.len() != 2 {
+            return Err(wrong(line, format!("`{}`", shown(&record.iter().collect::<Vec<_>>().join(",")))));
+        }
+        if let Some(before) = ids.insert(id.to_owned(), line) {
+            return Err(wrong(line, format!("`{}` again, as on line {before}", shown(id))));
+        }
+        *names.entry(name.to_owned()).or_default() += 1;
+        described.push((id.to_owned(), name.to_owned()));
+    }
+    if described.is_empty() {
+        return Err(Error::input(format!("expected names of classes in `{}`, got none", path.display()), None));
+    }
+    let mut alike = Note::new("classes share a name: their ids are added to it");
+    for (id, name) in &mut described {
+        if names.get(name).is_some_and(|&count| count > 1) {
+            *name = format!("{name} ({id})");
+            alike.add(|| name.clone());
+        }
+    }
+    notes.extend((alike.count > 0).then_some(alike));
+    Ok(described)
+}

@@ -1,0 +1,283 @@
+//! Import of Open Images: boxes (`<split>-annotations-bbox.csv`), names and hierarchy of classes, pictures in
+//! `<split>/<ImageID>.jpg`. The most common classes become concepts; labels are closed upwards.
+
+mod boxes;
+mod classes;
+mod files;
+mod labels;
+mod rows;
+mod verified;
+
+pub use self::files::BoxFile;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use chimera_logic::bits::{BitTable, TruthTable};
+
+use self::boxes::Boxes;
+use self::classes::Classes;
+use self::files::Files;
+use self::labels::{OovClass, Rows, Vocabulary};
+use self::verified::Verified;
+use super::media_list::{self, Taking};
+use super::{ImportOptions, Imported, LISTED, Note, SplitRule, splitting};
+use crate::data::cell::shown;
+use crate::data::draft::{DatasetWriter, Draft};
+use crate::data::hierarchy::{HIERARCHY, Hierarchy};
+use crate::data::manifest::{Kind, Manifest, root_from};
+use crate::data::split::Split;
+use crate::data::table::LabelTable;
+use crate::error::{Error, Result};
+
+/// Concepts unless another number is asked for; the paper's.
+pub const TOP: usize = 50;
+
+/// The share of a lone box file's pictures that are for training unless another is asked for; the paper's.
+pub const VAL_TRAIN_FRAC: f64 = 0.9;
+
+/// The file beside the labels that lists classes which are no concepts but kinds of some.
+pub const OOV_CLASSES: &str = "oov_classes.csv";
+
+/// What to import.
+#[derive(Clone, Debug)]
+pub struct OpenImagesImport {
+    /// The folder with all files; not needed where each is named.
+    pub folder: Option<PathBuf>,
+    /// Files of boxes; by default all `*-annotations-bbox.csv` of the folder.
+    pub boxes: Vec<BoxFile>,
+    /// Names of classes; by default `class-descriptions-boxable.csv` of the folder.
+    pub classes: Option<PathBuf>,
+    /// Hierarchy of classes; by default `bbox_labels_600_hierarchy.json` of the folder.
+    pub hierarchy: Option<PathBuf>,
+    /// Where pictures are; by default the folder.
+    pub images: Option<PathBuf>,
+    /// How many classes become concepts: those that most train pictures show.
+    pub top: usize,
+    /// Of a lone box file, the share of pictures that are for training; [`VAL_TRAIN_FRAC`] by default.
+    pub val_train_frac: Option<f64>,
+    /// Believe absence only where a person verified it: all else that no box shows is unknown.
+    pub open_world: bool,
+    /// Verified labels for an open world; by default all `*-annotations-human-imagelabels-boxable.csv` of the folder.
+    pub image_labels: Vec<PathBuf>,
+    /// Refuse if any row cannot be used or comes twice, or any picture is missing or cannot be used.
+    pub strict: bool,
+    /// The rest.
+    pub options: ImportOptions,
+}
+
+impl Default for OpenImagesImport {
+    fn default() -> Self {
+        let options = ImportOptions::default();
+        let (boxes, image_labels) = (Vec::new(), Vec::new());
+        let (folder, classes, hierarchy, images, val_train_frac) = (None, None, None, None, None);
+        let (top, open_world, strict) = (TOP, false, false);
+        Self {
+            folder,
+            boxes,
+            classes,
+            hierarchy,
+            images,
+            top,
+            val_train_frac,
+            open_world,
+            image_labels,
+            strict,
+            options,
+        }
+    }
+}
+
+/// Imports Open Images into the folder `out`. Samples are called as their pictures are; those without a usable box are none.
+///
+/// # Errors
+/// What is wrong with the files, the options, the pictures or the folder.
+pub fn import_openimages(import: &OpenImagesImport, out: &Path) -> Result<Imported> {
+    let writer = DatasetWriter::create(out)?;
+    let files = Files::find(import)?;
+    let mut notes = Vec::new();
+    let Labelled { mut table, hierarchy, vocabulary, oov, split } = label(import, &files, &mut notes)?;
+    let hint = "pictures are `<split>/<ImageID>.jpg`, or `<ImageID>.jpg`, in the folder or in that of `--images`";
+    let taking = Taking { kind: Some(Kind::Image), strict: import.strict, missing_hint: hint };
+    media_list::settle(&mut table, &files.images, taking, &mut notes)?;
+    let mut manifest = Manifest::new(import.options.name_for(out), Kind::Image);
+    manifest.media_root = Some(root_from(out, &files.images)?);
+    manifest.seed = import.options.seed;
+    let mut options = vec![("top", import.top.to_string())];
+    options.extend(import.open_world.then(|| ("open-world", "true".to_owned())));
+    options.extend(import.strict.then(|| ("strict", "true".to_owned())));
+    manifest.provenance = import.options.provenance("openimages", &split, options, &files.sources())?;
+    beside(&writer, HIERARCHY, |file| hierarchy.write(file))?;
+    beside(&writer, OOV_CLASSES, |file| write_oov(&oov, &hierarchy, &vocabulary, file))?;
+    let dataset = writer.finish(Draft { manifest, table, features: None })?;
+    Ok(Imported { dataset, notes })
+}
+
+/// The labels alone: pictures are neither looked for nor looked at, and nothing is written.
+///
+/// # Errors
+/// What is wrong with the files or the options.
+pub fn label_openimages(import: &OpenImagesImport) -> Result<(LabelTable, Vec<Note>)> {
+    let mut notes = Vec::new();
+    let labelled = label(import, &Files::find(import)?, &mut notes)?;
+    Ok((labelled.table, notes))
+}
+
+/// What files come to.
+struct Labelled {
+    table: LabelTable,
+    hierarchy: Hierarchy,
+    vocabulary: Vocabulary,
+    oov: Vec<OovClass>,
+    split: SplitRule,
+}
+
+fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Result<Labelled> {
+    if import.top == 0 {
+        return Err(Error::input("expected a concept at least, got `--top 0`".to_owned(), None));
+    }
+    let options = dealing(import, files, notes)?;
+    let classes = Classes::read(&files.classes, &files.hierarchy, notes)?;
+    let mut boxes = Boxes::new(&classes);
+    files.boxes.iter().try_for_each(|(word, path)| boxes.read(word, path))?;
+    let source = files.boxes.first().map_or(Path::new(""), |(_, path)| path);
+    boxes.finish(source, import.strict, notes)?;
+    let verified = if import.open_world {
+        Verified::read(&files.image_labels, &classes, &boxes, import.strict, notes)?
+    } else {
+        Verified::default()
+    };
+
+    let mut all = pictures(&boxes, files, source, notes)?;
+    let split = splitting::settle(&mut all, &options, notes)?;
+    let chosen = splitting::chosen_rows(&all, &options)?;
+    let mut table = all.select(&chosen);
+    let rows = Rows::of(&boxes.shown, &chosen, boxes.pictures.len());
+    let mut is_train = vec![false; rows.count];
+    table.training_rows().into_iter().for_each(|row| is_train[row] = true);
+    let vocabulary = Vocabulary::choose(&classes.hierarchy, &rows, &is_train, import.top);
+    if vocabulary.classes.len() < import.top {
+        let found = vocabulary.classes.len();
+        notes.push(Note::new(format!("train pictures show {found} classes, which all became concepts")));
+    }
+    table.concepts = vocabulary.names(&classes.hierarchy);
+    let shown = labels::close(&vocabulary, &rows);
+    let names = |columns: &BTreeSet<usize>| columns.iter().map(|&column| table.concepts[column].clone()).collect();
+    table.oov_ancestors = Some(shown.oov_ancestors.iter().map(names).collect());
+    table.labels = if import.open_world {
+        let (present, absent) = labels::answers(&verified, &chosen, boxes.pictures.len());
+        let (labels, clashes) = labels::open_world(&vocabulary, &shown, &rows, (&present, &absent));
+        let mut clash = Note::new("verified absences were not believed, since a box or another answer shows the class");
+        for (row, class) in clashes {
+            clash.add(|| format!("{}: {}", shown_id(&table, row), classes.name(class as usize)));
+        }
+        notes.extend((clash.count > 0).then_some(clash));
+        labels
+    } else {
+        TruthTable::complete(shown.value)
+    };
+    let oov = labels::oov_classes(&vocabulary, &rows);
+    Ok(Labelled { table, hierarchy: classes.hierarchy, vocabulary, oov, split })
+}
+
+fn shown_id(table: &LabelTable, row: u32) -> String {
+    shown(&table.ids[row as usize])
+}
+
+/// Who goes to which split: the pictures of a lone file are dealt, those of several stay where they are.
+fn dealing(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Result<ImportOptions> {
+    let words: BTreeSet<&str> = files.boxes.iter().map(|(word, _)| word.as_str()).collect();
+    let listed = words.iter().copied().collect::<Vec<_>>().join(", ");
+    let wrong = |message: String, hint: &str| Err(Error::input(message, Some(hint.to_owned())));
+    match (&import.options.split, import.val_train_frac) {
+        (SplitRule::Shares(_), Some(_)) => {
+            let message = "expected `--split` or `--val-train-frac`, got both".to_owned();
+            wrong(message, "`--split train=0.9,test=0.1` says the same as `--val-train-frac 0.9`")
+        }
+        (SplitRule::Shares(_), None) => Ok(import.options.clone()),
+        (SplitRule::Source, Some(_)) if words.len() > 1 => {
+            let message = format!("expected boxes of one split to deal by `--val-train-frac`, got {listed}");
+            wrong(message, "to deal all pictures anew, give shares: `--split train=0.9,test=0.1`")
+        }
+        (SplitRule::Source, None) if words.len() > 1 => {
+            if words.iter().any(|word| Split::from_source(word) == Some(Split::Train)) {
+                return Ok(import.options.clone());
+            }
+            let message = format!("expected boxes of train pictures among several files, got {listed}");
+            wrong(message, "to deal all pictures anew, give shares: `--split train=0.9,test=0.1`")
+        }
+        (SplitRule::Source, share) => {
+            let share = share.unwrap_or(VAL_TRAIN_FRAC);
+            if !(share > 0.0 && share < 1.0) {
+                return wrong(
+                    format!("expected a share between 0 and 1, got `--val-train-frac {share}`"),
+                    "such as 0.9",
+                );
+            }
+            // What decimals lose would be written down: 1 - 0.9 is 0.09999999999999998.
+            let rest = ((1.0 - share) * 1e9).round() / 1e9;
+            let split = SplitRule::Shares(vec![(Split::Train, share), (Split::Test, rest)]);
+            let seed = import.options.seed;
+            notes.push(Note::new(format!("there are boxes of {listed} alone: {split} with seed {seed}")));
+            Ok(ImportOptions { split, ..import.options.clone() })
+        }
+    }
+}
+
+/// All pictures with a usable box, without labels yet.
+fn pictures(boxes: &Boxes<'_>, files: &Files, path: &Path, notes: &mut Vec<Note>) -> Result<LabelTable> {
+    let words: BTreeSet<&str> = files.boxes.iter().map(|(word, _)| word.as_str()).collect();
+    let folders: BTreeSet<&str> = words.into_iter().filter(|word| files.images.join(word).is_dir()).collect();
+    let mut found = BTreeSet::new();
+    for folder in &folders {
+        let folder = files.images.join(folder);
+        for entry in fs::read_dir(&folder).map_err(|cause| Error::read(&folder, cause))? {
+            let path = entry.map_err(|cause| Error::read(&folder, cause))?.path();
+            let id = path.file_stem().unwrap_or_default().to_string_lossy();
+            if path.extension().is_some_and(|ending| ending == "jpg") && !boxes.pictures.contains(&*id) {
+                found.insert(id.into_owned());
+            }
+        }
+    }
+    let mut boxless = Note::new("pictures without a box that can be used are no samples");
+    found.into_iter().for_each(|id| boxless.add(|| id));
+    notes.extend((boxless.count > 0).then_some(boxless));
+    let media = |(number, id): (usize, &String)| match folders.get(boxes.word(number)) {
+        Some(folder) => format!("{folder}/{id}.jpg"),
+        None => format!("{id}.jpg"),
+    };
+    Ok(LabelTable {
+        ids: boxes.pictures.iter().collect(),
+        labels: TruthTable::complete(BitTable::zeros(boxes.pictures.len(), 0)),
+        splits: Some((0..boxes.pictures.len()).map(|number| boxes.word(number).to_owned()).collect()),
+        media: Some(boxes.pictures.iter().enumerate().map(media).collect()),
+        groups: None,
+        oov_ancestors: None,
+        concepts: Vec::new(),
+        lines: None,
+        path: path.to_owned(),
+    })
+}
+
+/// Writes a file of the dataset folder to the disk.
+fn beside(writer: &DatasetWriter, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut file = BufWriter::new(writer.create_file(Path::new(name))?);
+    let written = write(&mut file).and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all());
+    written.map_err(|cause| Error::write(&writer.path().join(name), cause))
+}
+
+/// A line for each class that is no concept but a kind of some.
+fn write_oov(oov: &[OovClass], hierarchy: &Hierarchy, vocabulary: &Vocabulary, out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(["class", "name", "pictures", "ancestors"])?;
+    let name = |class: usize| hierarchy.classes()[class].name.as_str();
+    for oov in oov {
+        let class = &hierarchy.classes()[oov.class];
+        let above: Vec<&str> = oov.above.iter().map(|&column| name(vocabulary.classes[column])).collect();
+        let (id, pictures) = (class.id.as_deref().unwrap_or_default(), oov.pictures.to_string());
+        csv.write_record([id, &class.name, &pictures, &above.join("|")])?;
+    }
+    csv.flush()
+}

@@ -1,0 +1,77 @@
+//! Verified labels of whole pictures (`*-annotations-human-imagelabels-boxable.csv`): a person was asked whether a picture
+//! shows a class, and said yes (1) or no (0).
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::boxes::{Boxes, Cell};
+use super::classes::Classes;
+use super::rows::Rows;
+use crate::data::cell::shown;
+use crate::data::import::Note;
+use crate::error::{Error, Result};
+
+const COLUMNS: [&str; 3] = ["ImageID", "LabelName", "Confidence"];
+
+/// What people said of pictures that have boxes.
+#[derive(Default)]
+pub(super) struct Verified {
+    /// Yes; once each and in order.
+    pub(super) present: Vec<Cell>,
+    /// No; once each and in order.
+    pub(super) absent: Vec<Cell>,
+}
+
+impl Verified {
+    /// Reads all files. Pictures without boxes are no samples; how many were passed over is noted.
+    pub(super) fn read(
+        files: &[impl AsRef<Path>],
+        classes: &Classes,
+        boxes: &Boxes<'_>,
+        strict: bool,
+        notes: &mut Vec<Note>,
+    ) -> Result<Self> {
+        let mut unusable = Note::new("rows of verified labels were left out, since they cannot be used");
+        let mut boxless: BTreeSet<String> = BTreeSet::new();
+        let mut verified = Self::default();
+        for path in files.iter().map(AsRef::as_ref) {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            let mut rows = Rows::open(path, COLUMNS)?;
+            while let Some(row) = rows.next()? {
+                let [id, label, answer] = row.cells;
+                let said = match answer.trim_ascii() {
+                    b"1" | b"1.0" => Some(&mut verified.present),
+                    b"0" | b"0.0" => Some(&mut verified.absent),
+                    _ => None,
+                };
+                let (Some(said), Some(class)) = (said, classes.number(label)) else {
+                    let [label, answer] = [label, answer].map(|cell| shown(&String::from_utf8_lossy(cell)));
+                    let reason = format!("expected a class that has a name and 0 or 1, got `{label}` and `{answer}`");
+                    unusable.add(|| format!("{file}, line {}: {reason}", row.line));
+                    continue;
+                };
+                let id = String::from_utf8_lossy(id);
+                match boxes.pictures.get_index_of(&*id) {
+                    Some(picture) => said.push((picture as u32, class)),
+                    None => _ = boxless.insert(id.into_owned()),
+                }
+            }
+        }
+        if let Some(first) = unusable.listed.first().filter(|_| strict) {
+            let message = format!(
+                "expected rows of verified labels that can be used, got {} that cannot: {first}",
+                unusable.count
+            );
+            let hint = "mend or remove what is listed; without `--strict`, it is left out and counted";
+            return Err(Error::input(message, Some(hint.to_owned())));
+        }
+        let mut passed = Note::new("pictures have verified labels but no boxes: they are no samples");
+        boxless.iter().for_each(|id| passed.add(|| shown(id)));
+        notes.extend([unusable, passed].into_iter().filter(|note| note.count > 0));
+        for cells in [&mut verified.present, &mut verified.absent] {
+            cells.sort_unstable();
+            cells.dedup();
+        }
+        Ok(verified)
+    }
+}
