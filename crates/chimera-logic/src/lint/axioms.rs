@@ -4,6 +4,9 @@
 use crate::dag::{Dag, Edge};
 use crate::sat::{Answer, Budget, Solving};
 
+/// So many formulas share a solver and the effort that it may take; every question names all axioms.
+const SHARING: usize = 256;
+
 /// What axioms say of a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settled {
@@ -20,6 +23,10 @@ pub enum Settled {
 /// Asks of each formula whether the axioms settle it. Axioms that cannot hold together settle everything.
 #[must_use]
 pub fn settled(dag: &Dag, axioms: &[Edge], formulas: &[Edge]) -> Vec<Settled> {
+    formulas.chunks(SHARING).flat_map(|formulas| settled_together(dag, axioms, formulas)).collect()
+}
+
+fn settled_together(dag: &Dag, axioms: &[Edge], formulas: &[Edge]) -> Vec<Settled> {
     let roots: Vec<Edge> = axioms.iter().chain(formulas).copied().collect();
     let mut solving = Solving::new(dag, &roots, &Budget::new());
     let mut clash = |claim: Edge| {

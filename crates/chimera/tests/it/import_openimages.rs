@@ -129,7 +129,7 @@ fn pictures_of_one_split_are_dealt() {
     };
     let (dealt, notes) = test(&import(&alone), "a");
     assert_eq!(dealt.len(), 4);
-    assert!(notes.contains("there are boxes of validation alone: train=0.9,test=0.1 with seed 123"), "{notes}");
+    assert!(notes.contains("the source has no splits: train=0.9,test=0.1 with seed 123"), "{notes}");
     assert_eq!(test(&OpenImagesImport { val_train_frac: Some(0.75), ..import(&alone) }, "b").0.len(), 10);
     let mut other = import(&alone);
     other.options.seed = 7;
@@ -233,7 +233,7 @@ fn bad_rows_are_left_out_and_listed() {
         c,x,/m/car,1,-0.1,0.2,0.1,0.2\nd,x,/m/car,1,0.1,1.2,0.1,0.2\ne,x,/m/car,1,0.1,0.2,nan,0.2\nf,x,/m/car,1,0.1,0.2\n\
         ,x,/m/car,1,0.1,0.2,0.1,0.2\ng,x,/m/ship,1,0.1,0.2,0.1,0.2\nh,x,/m/ship,1,0.1,0.2,0.1,0.2\ni,x,/m/root,1,0,1,0,1\n\
         j,x,/m/car,1,0.1,0.2,0.3,0.3\nk,x,/m/car,1,0,1,0,1\n";
-    let boxes = place.write("oi/train-annotations-bbox.csv", format!("{}\n{rows}", &HEADER[..54]));
+    let boxes = place.write("oi/train-annotations-bbox.csv", format!("{}\n{rows}", &HEADER[..55]));
     ["a", "b", "k"].iter().for_each(|id| _ = place.write(&format!("oi/train/{id}.jpg"), PNG));
     let imported = import_openimages(&import(&place), &place.path("ds")).unwrap();
     assert_eq!(imported.dataset.table().ids, ["a", "k"]);

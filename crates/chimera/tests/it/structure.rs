@@ -1,6 +1,5 @@
 //! Rules from structure: what a hierarchy gives, what closed labels make pointless, and that the rest can be broken.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::support::import_place::Place;
@@ -139,9 +138,8 @@ fn on_the_real_hierarchy_what_is_left_can_be_broken() {
     let text = structure.to_text(&dataset);
     let Loaded { rule_set, diagnostics, .. } = load_text("s.rules", &text, dataset.table().vocabulary());
     assert_eq!(diagnostics.errors(), 0);
-    let ids: BTreeSet<usize> = (0..names.len()).collect();
     for rule in &rule_set.rules {
-        let broken = ids.iter().any(|&class| {
+        let broken = (0..names.len()).any(|class| {
             let label = |concept: chimera_logic::vocabulary::ConceptId| {
                 let other = hierarchy.number(concepts[concept.index()]).unwrap();
                 other == class || ancestors[class].contains(&other)

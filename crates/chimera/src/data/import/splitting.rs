@@ -40,6 +40,16 @@ const ROUNDING: f64 = 1e-6;
 
 /// Gives every row a split of ours and tells by which rule in the end.
 pub(super) fn settle(table: &mut LabelTable, options: &ImportOptions, notes: &mut Vec<Note>) -> Result<SplitRule> {
+    settle_by(table, options, &DEFAULT_SHARES, notes)
+}
+
+/// The same, with other shares where a source says nothing.
+pub(super) fn settle_by(
+    table: &mut LabelTable,
+    options: &ImportOptions,
+    default: &[(Split, f64)],
+    notes: &mut Vec<Note>,
+) -> Result<SplitRule> {
     if table.ids.is_empty() {
         return Err(Error::input(format!("expected samples in `{}`, got none", table.path.display()), None));
     }
@@ -47,8 +57,9 @@ pub(super) fn settle(table: &mut LabelTable, options: &ImportOptions, notes: &mu
         SplitRule::Shares(shares) => shares.as_slice(),
         SplitRule::Source if table.splits.is_some() => return translate(table, notes).map(|()| SplitRule::Source),
         SplitRule::Source => {
-            notes.push(Note::new(format!("the source has no splits: train=0.8,test=0.2 with seed {}", options.seed)));
-            &DEFAULT_SHARES
+            let rule = SplitRule::Shares(default.to_vec());
+            notes.push(Note::new(format!("the source has no splits: {rule} with seed {}", options.seed)));
+            default
         }
     };
     check_shares(shares)?;

@@ -29,13 +29,13 @@ impl Classes {
     pub(super) fn read(names: &Path, tree: &Path, notes: &mut Vec<Note>) -> Result<Self> {
         let described = descriptions(names, notes)?;
         let mut hierarchy = Hierarchy::default();
-        hierarchy.closed = true;
         let mut numbers = HashMap::new();
         for (id, name) in described {
             // Names differ by now, so there is a number for each.
             let number = hierarchy.add(&name, Some(id.clone())).unwrap_or_default();
             numbers.insert(id, number as u32);
         }
+        hierarchy.closed = true;
         let mut classes = Self { hierarchy, numbers };
         classes.take_tree(tree, notes)?;
         Ok(classes)

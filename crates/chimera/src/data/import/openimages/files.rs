@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::OpenImagesImport;
 use crate::data::import::ImportOptions;
-use crate::data::import::solids::check_split;
+use crate::data::import::samples::check_split;
 use crate::data::split::Split;
 use crate::error::{Error, Result};
 

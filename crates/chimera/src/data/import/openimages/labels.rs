@@ -17,7 +17,7 @@ pub(super) struct Vocabulary {
     pub(super) classes: Vec<usize>,
     /// For each class its own column, if it is a concept.
     column_of: Vec<Option<usize>>,
-    /// For each class the columns of the concepts that it is a kind of, itself left out.
+    /// For each class the columns of the concepts that it is a kind of, itself left out, in order.
     above: Vec<Vec<usize>>,
     /// For each class all that it is a kind of, concept or not.
     ancestors: Vec<BTreeSet<usize>>,
@@ -39,8 +39,10 @@ impl Vocabulary {
         let ancestors = hierarchy.ancestors();
         let mut column_of = vec![None; ancestors.len()];
         classes.iter().enumerate().for_each(|(column, &class)| column_of[class] = Some(column));
-        let concepts = |above: &BTreeSet<usize>| above.iter().filter_map(|&class| column_of[class]).collect();
-        let above = ancestors.iter().map(concepts).collect();
+        let concepts = |above: &BTreeSet<usize>| -> BTreeSet<usize> {
+            above.iter().filter_map(|&class| column_of[class]).collect()
+        };
+        let above = ancestors.iter().map(|above| concepts(above).into_iter().collect()).collect();
         Self { classes, column_of, above, ancestors }
     }
 

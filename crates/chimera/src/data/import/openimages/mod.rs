@@ -138,7 +138,7 @@ fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Res
     if import.top == 0 {
         return Err(Error::input("expected a concept at least, got `--top 0`".to_owned(), None));
     }
-    let options = dealing(import, files, notes)?;
+    let shares = dealing(import, files)?;
     let classes = Classes::read(&files.classes, &files.hierarchy, notes)?;
     let mut boxes = Boxes::new(&classes);
     files.boxes.iter().try_for_each(|(word, path)| boxes.read(word, path))?;
@@ -151,8 +151,14 @@ fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Res
     };
 
     let mut all = pictures(&boxes, files, source, notes)?;
-    let split = splitting::settle(&mut all, &options, notes)?;
-    let chosen = splitting::chosen_rows(&all, &options)?;
+    let split = match shares {
+        Some(shares) => {
+            all.splits = None;
+            splitting::settle_by(&mut all, &import.options, &shares, notes)?
+        }
+        None => splitting::settle(&mut all, &import.options, notes)?,
+    };
+    let chosen = splitting::chosen_rows(&all, &import.options)?;
     let mut table = all.select(&chosen);
     let rows = Rows::of(&boxes.shown, &chosen, boxes.pictures.len());
     let mut is_train = vec![false; rows.count];
@@ -186,27 +192,27 @@ fn shown_id(table: &LabelTable, row: u32) -> String {
     shown(&table.ids[row as usize])
 }
 
-/// Who goes to which split: the pictures of a lone file are dealt, those of several stay where they are.
-fn dealing(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Result<ImportOptions> {
+/// The shares by which the pictures of a lone split are dealt; `None` where those of several stay where they are, or all are
+/// dealt as the user says.
+fn dealing(import: &OpenImagesImport, files: &Files) -> Result<Option<[(Split, f64); 2]>> {
     let words: BTreeSet<&str> = files.boxes.iter().map(|(word, _)| word.as_str()).collect();
     let listed = words.iter().copied().collect::<Vec<_>>().join(", ");
     let wrong = |message: String, hint: &str| Err(Error::input(message, Some(hint.to_owned())));
+    let anew = "to deal all pictures anew, give shares: `--split train=0.9,test=0.1`";
     match (&import.options.split, import.val_train_frac) {
+        (SplitRule::Shares(_), None) => Ok(None),
         (SplitRule::Shares(_), Some(_)) => {
-            let message = "expected `--split` or `--val-train-frac`, got both".to_owned();
-            wrong(message, "`--split train=0.9,test=0.1` says the same as `--val-train-frac 0.9`")
+            let hint = "`--split train=0.9,test=0.1` says the same as `--val-train-frac 0.9`";
+            wrong("expected `--split` or `--val-train-frac`, got both".to_owned(), hint)
         }
-        (SplitRule::Shares(_), None) => Ok(import.options.clone()),
         (SplitRule::Source, Some(_)) if words.len() > 1 => {
-            let message = format!("expected boxes of one split to deal by `--val-train-frac`, got {listed}");
-            wrong(message, "to deal all pictures anew, give shares: `--split train=0.9,test=0.1`")
+            wrong(format!("expected boxes of one split to deal by `--val-train-frac`, got {listed}"), anew)
         }
         (SplitRule::Source, None) if words.len() > 1 => {
             if words.iter().any(|word| Split::from_source(word) == Some(Split::Train)) {
-                return Ok(import.options.clone());
+                return Ok(None);
             }
-            let message = format!("expected boxes of train pictures among several files, got {listed}");
-            wrong(message, "to deal all pictures anew, give shares: `--split train=0.9,test=0.1`")
+            wrong(format!("expected boxes of train pictures among several files, got {listed}"), anew)
         }
         (SplitRule::Source, share) => {
             let share = share.unwrap_or(VAL_TRAIN_FRAC);
@@ -218,10 +224,7 @@ fn dealing(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> R
             }
             // What decimals lose would be written down: 1 - 0.9 is 0.09999999999999998.
             let rest = ((1.0 - share) * 1e9).round() / 1e9;
-            let split = SplitRule::Shares(vec![(Split::Train, share), (Split::Test, rest)]);
-            let seed = import.options.seed;
-            notes.push(Note::new(format!("there are boxes of {listed} alone: {split} with seed {seed}")));
-            Ok(ImportOptions { split, ..import.options.clone() })
+            Ok(Some([(Split::Train, share), (Split::Test, rest)]))
         }
     }
 }
