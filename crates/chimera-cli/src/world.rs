@@ -68,7 +68,7 @@ fn tell_end(typed: &WorldOrder, order: &Order, rules: &HouseRules, importer: &st
     let broken: Vec<String> = counts_of(order)
         .into_iter()
         .skip(1)
-        .filter(|(_, scenes)| *scenes > 0)
+        .filter(|(_, scenes)| order.broken_of(*scenes) > 0)
         .map(|(name, scenes)| format!("{} of {name}", grouped(order.broken_of(scenes) as u64)))
         .collect();
     let about = match (rules.len(), broken.is_empty()) {

@@ -426,9 +426,9 @@ fn axioms_settle_what_they_settle() {
                 Settled::Undecided => panic!("so small a question was left open"),
             };
             if value {
-                always += 1
+                always += 1;
             } else {
-                never += 1
+                never += 1;
             }
             assert!(all.iter().all(|&other| other == value), "{text}");
             assert!(values(reasons, formula).iter().all(|&other| other == value), "{text}");

@@ -67,20 +67,30 @@ pub fn draw<K: Kind>(
 ) -> Result<K::Scene> {
     let closely =
         if like.is_some() { &[Likeness::Whole, Likeness::Objects, Likeness::None][..] } else { &[Likeness::None] };
-    for likeness in closely {
-        if let Some(scene) =
-            try_to_draw(kind, rules, random, wish, like.filter(|_| *likeness != Likeness::None), *likeness)
-        {
-            return Ok(scene);
+    for wish in rules.in_order(wish) {
+        for likeness in closely {
+            let like = like.filter(|_| *likeness != Likeness::None);
+            if let Some(scene) = try_to_draw(kind, rules, random, wish, like, *likeness) {
+                return Ok(scene);
+            }
         }
     }
     let message = match wish {
         Wish::Kept => format!("expected scenes that keep all rules, got none in {DRAWS} draws"),
-        Wish::Broken(rule) => {
+        Wish::Broken(rule) | Wish::BrokenAmongOthers(rule) => {
             format!("expected a scene that breaks the rule `{}`, got none in {DRAWS} draws", rules.name(rule))
         }
     };
-    let hint = "scenes are drawn until one fits: rules must be kept, and each broken, by some that come by chance";
+    let hint = match wish {
+        Wish::Kept => {
+            "scenes are drawn until one fits: some that come by chance must keep all rules; take out one of those \
+                       that cannot be kept together"
+        }
+        _ => {
+            "scenes are drawn until one fits: some that come by chance must break the rule; take it out, or give \
+              `--violations 0`"
+        }
+    };
     Err(Error::input(message, Some(hint.to_owned())))
 }
 

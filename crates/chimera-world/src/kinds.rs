@@ -16,8 +16,8 @@ pub fn looks(random: &mut Rng, count: usize, together: f64, sizes: bool) -> Vec<
         }
     }
     kinds.truncate(count);
-    // Each scene has a taste of its own: from no metal at all, more often than not, to nothing else. Were it drawn evenly,
-    // nine of ten clips would have some metal, and whether one has would be worth little to know.
+    // Each scene has a taste of its own, from no metal at all to nothing else, and more often for little. Were it drawn
+    // evenly, nine of ten clips would have some metal, and whether one has would be worth little to know.
     let taste = random.f64().powi(2);
     let look = |(color, shape): (Color, Shape)| {
         let material = if random.f64() < taste { Material::Metal } else { Material::Rubber };

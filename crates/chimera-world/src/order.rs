@@ -105,7 +105,7 @@ pub(crate) fn draw_part<K: Kind, T: Send>(
     let purpose = format!("world {}", part.name);
     let wishes = wishes(&mut stream(order.seed, &purpose, u64::MAX), part.scenes, broken, rules)?;
     let slots = |broken: bool| -> Vec<usize> {
-        (0..part.scenes).filter(|&slot| matches!(wishes[slot], Wish::Broken(_)) == broken).collect()
+        (0..part.scenes).filter(|&slot| (wishes[slot] != Wish::Kept) == broken).collect()
     };
     // What keeps them is drawn first, as in train; what breaks one is as full of bustle.
     let mut bustles: Vec<K::Bustle> = Vec::new();

@@ -27,8 +27,10 @@ pub struct HouseRules {
 pub enum Wish {
     /// No rule is broken.
     Kept,
-    /// This rule is broken, and no other; where that cannot be, others may be.
+    /// This rule is broken, and no other.
     Broken(usize),
+    /// This rule is broken, and others may be.
+    BrokenAmongOthers(usize),
 }
 
 impl HouseRules {
@@ -38,7 +40,7 @@ impl HouseRules {
     /// A concept that is no filter and no event, or one that such scenes do not have.
     pub fn new(set: RuleSet, moving: bool) -> Result<Self> {
         let names = set.dag.vocabulary().names();
-        let concepts = names.map(Concept::parse).collect::<Result<Vec<Concept>>>()?;
+        let concepts = names.map(Concept::named).collect::<Result<Vec<Concept>>>()?;
         Concept::check_distinct(&concepts)?;
         for concept in &concepts {
             let wrong = if concept.is_event() && !moving {
@@ -86,6 +88,15 @@ impl HouseRules {
         self.early.is_empty()
     }
 
+    /// A wish, and what is as good where it does not come true: a rule that cannot be broken alone is broken among others.
+    pub(crate) fn in_order(&self, wish: Wish) -> Vec<Wish> {
+        match wish {
+            Wish::Broken(rule) if self.alone[rule] => vec![wish, Wish::BrokenAmongOthers(rule)],
+            Wish::Broken(rule) => vec![Wish::BrokenAmongOthers(rule)],
+            _ => vec![wish],
+        }
+    }
+
     /// What a rule is called.
     #[must_use]
     pub fn name(&self, rule: usize) -> &str {
@@ -114,8 +125,8 @@ impl HouseRules {
     fn fits_rule(&self, wish: Wish, rule: usize, labels: &[bool]) -> bool {
         match wish {
             Wish::Kept => self.holds(rule, labels),
-            Wish::Broken(wanted) if wanted == rule => !self.holds(rule, labels),
-            Wish::Broken(wanted) => !self.alone[wanted] || self.holds(rule, labels),
+            Wish::Broken(wanted) => self.holds(rule, labels) == (wanted != rule),
+            Wish::BrokenAmongOthers(wanted) => wanted != rule || !self.holds(rule, labels),
         }
     }
 
@@ -165,6 +176,7 @@ mod tests {
         assert_eq!(alone("a: red => cube\nb: red => cube & sphere\n"), [false, true]);
         assert_eq!(alone("a: collide_before_half(red,cube) => cyan\nb: collide(cube,red) => cyan\n"), [false, true]);
         assert_eq!(alone("a: enter(red_cube) => cyan\nb: red => cyan\n"), [false, true]);
+        assert_eq!(alone("a: entered_then_collided(cube,cube) => cyan\nb: enter(cube) => cyan\n"), [false, true]);
         for preset in [presets::CLEVR, presets::CLEVRER] {
             assert!(alone(preset).iter().all(|alone| *alone), "a rule of a preset follows from others");
         }

@@ -50,7 +50,11 @@ fn files_become_a_dataset_and_its_hierarchy_rules() {
     let sandbox = sandbox();
     let ran = sandbox.run("import openimages oi --top 5 --out ds");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("note: the source has no splits: train=0.9,test=0.1 with seed 123"), "{}", ran.err);
+    assert!(
+        ran.err.contains("note: pictures of one split alone are dealt: train=0.9,test=0.1 with seed 123"),
+        "{}",
+        ran.err
+    );
     assert!(
         ran.err.contains("`ds`: 10 samples of kind image, 5 concepts; train 8, calibration 1, test 1"),
         "{}",

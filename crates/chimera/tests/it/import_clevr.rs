@@ -153,12 +153,18 @@ fn a_concept_has_one_name() {
     let at = |name: &str| names.iter().position(|other| other == name);
     assert_eq!((at("metal_any"), at("metal"), at("grey_cube"), at("gray_cube")), (Some(4), None, Some(10), None));
     assert_eq!(names.last().unwrap(), "purple_any");
+    let both = import_clevr(&ruled("preset,all", &[]), &place.path("both")).unwrap();
+    let names = &both.dataset.table().concepts;
+    assert!(names.contains(&"metal_any".to_owned()) && !names.contains(&"metal".to_owned()), "{names:?}");
     let imported = import_clevr(&ruled("preset", &["grey_cylinder"]), &place.path("preset")).unwrap();
     assert_eq!(imported.dataset.table().concepts[3], "grey_cylinder");
     let message = refused(&place, &ruled("red", &["red_any"]));
     assert!(message.contains("expected one name for each concept, got `red` and `red_any`"), "{message}");
     let blank = refused(&place, &ruled("preset", &["red_any "]));
-    assert!(blank.contains("which `my.rules` names: expected a name without blanks\nhint: write `red_any`"), "{blank}");
+    assert!(
+        blank.contains("which `my.rules` names: expected a name without blanks, got `red_any `\nhint: write `red_any`"),
+        "{blank}"
+    );
 }
 
 #[test]
@@ -167,7 +173,7 @@ fn all_that_occurs_needs_train() {
     place.write("clevr/scenes/CLEVR_val_scenes.json", scenes(&[scene("a.png", &["small red metal cube"])]));
     place.write("clevr/images/val/a.png", PNG);
     let message = refused(&place, &ClevrImport { concepts: concepts("all"), ..source(&place) });
-    assert!(message.contains("expected concepts that occur in train, got 0 samples of train"), "{message}");
+    assert!(message.contains("expected a concept at least in the samples of train, got none in 0"), "{message}");
 }
 
 #[test]

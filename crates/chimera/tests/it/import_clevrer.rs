@@ -209,6 +209,12 @@ fn folders_and_concepts_of_another_kind_are_refused() {
     assert!(sized.contains("got `large` in `collide(large_any,cube)`\nhint: all objects of CLEVRER have one size"));
     assert!(refused(&place, &source(&place, "colide(red,cube)")).contains("did you mean `collide`?"));
     place.write("clevrer/annotation_train/annotation_00000-01000/annotation_00000.json", "[]");
+    for inner in ["clevrer/annotation_train", "clevrer/annotation_train/annotation_00000-01000"] {
+        let message = refused(&place, &ClevrerImport { folder: place.path(inner), ..ClevrerImport::default() });
+        let hint =
+            format!("hint: give the folder above, which holds the videos, too: `{}`", place.path("clevrer").display());
+        assert!(message.contains(&hint), "{message}");
+    }
     assert!(refused(&place, &source(&place, "cube")).contains("got 1 that cannot"));
 }
 

@@ -82,7 +82,7 @@ fn common_classes_become_concepts_and_labels_are_closed_upwards() {
     let imported = import_openimages(&OpenImagesImport { top: 4, ..import(&place) }, &place.path("ds")).unwrap();
     let dataset = &imported.dataset;
     assert_eq!(dataset.table().concepts, ["Car", "Land vehicle", "Vehicle", "Bicycle"]);
-    let labels = |id: &str| row(dataset, id).into_iter().map(|(_, sign)| sign).collect::<String>();
+    let labels = |id: &str| row(dataset, id).into_values().collect::<String>();
     // By name: Bicycle, Car, Land vehicle, Vehicle.
     for (id, expected) in
         [("t1", "0111"), ("t3", "0011"), ("t5", "0001"), ("t7", "1011"), ("t8", "0000"), ("v2", "1111")]
@@ -129,7 +129,7 @@ fn pictures_of_one_split_are_dealt() {
     };
     let (dealt, notes) = test(&import(&alone), "a");
     assert_eq!(dealt.len(), 4);
-    assert!(notes.contains("the source has no splits: train=0.9,test=0.1 with seed 123"), "{notes}");
+    assert!(notes.contains("pictures of one split alone are dealt: train=0.9,test=0.1 with seed 123"), "{notes}");
     assert_eq!(test(&OpenImagesImport { val_train_frac: Some(0.75), ..import(&alone) }, "b").0.len(), 10);
     let mut other = import(&alone);
     other.options.seed = 7;
@@ -163,7 +163,7 @@ fn an_open_world_knows_what_was_verified() {
     let imported = import_openimages(&wanted, &place.path("ds")).unwrap();
     let dataset = &imported.dataset;
     assert_eq!(dataset.table().concepts, ["Car", "Land vehicle", "Vehicle", "Bicycle", "Person"]);
-    let labels = |id: &str| row(dataset, id).into_iter().map(|(_, sign)| sign).collect::<String>();
+    let labels = |id: &str| row(dataset, id).into_values().collect::<String>();
     // By name: Bicycle, Car, Land vehicle, Person, Vehicle.
     assert_eq!(labels("t1"), "?11?1", "boxes alone");
     assert_eq!(labels("t8"), "00010", "no vehicle, so none of its kinds");
@@ -394,4 +394,28 @@ fn every_class_of_the_real_hierarchy_reaches_the_root() {
     };
     assert_eq!(names("Tank"), BTreeSet::from(["Weapon", "Land vehicle", "Vehicle", "/m/0bl9f"]));
     assert_eq!(names("Human hand"), BTreeSet::from(["/m/0bl9f"]), "a hand is a part of a body, not a kind of it");
+}
+
+#[test]
+fn hidden_files_quotes_and_clashing_names_do_no_harm() {
+    let place = place(&[("train", TRAIN), ("validation", &[("v1", "taxi")])]);
+    // What macOS leaves beside files on some disks.
+    place.write("oi/._train-annotations-bbox.csv", "\u{1}\u{2}");
+    // A stray quote spoils its own row and none after it.
+    let rows = "q1,\"xclick,/m/nothing,1,0.1,0.9,0.1,0.9,0,0,0,0,0\nq2,xclick,/m/car,1,0.1,0.9,0.1,0.9,0,0,0,0,0\n";
+    place.write("oi/test-annotations-bbox.csv", format!("{HEADER}\n{rows}"));
+    place.write("oi/test/q2.jpg", PNG);
+    let imported = import_openimages(&import(&place), &place.path("ds")).unwrap();
+    assert_eq!(row(&imported.dataset, "q2")["Car"], '1');
+    // `/m/1` and `/m/2` share a name and get their ids; `/m/3` has the name that comes of that.
+    place.write("oi/class-descriptions-boxable.csv", format!("{NAMES}/m/1,Crane\n/m/2,Crane\n/m/3,Crane (/m/1)\n"));
+    let error = import_openimages(&import(&place), &place.path("other")).unwrap_err().to_string();
+    assert!(error.contains("expected one class called `Crane (/m/1)`") && error.contains("give `/m/3`"), "{error}");
+}
+
+#[test]
+fn a_split_that_is_for_results_alone_is_not_learned_from() {
+    let place = place(&[("test", TRAIN)]);
+    let error = import_openimages(&import(&place), &place.path("ds")).unwrap_err().to_string();
+    assert!(error.contains("got those of test alone\nhint: to deal all pictures anew"), "{error}");
 }

@@ -91,6 +91,20 @@ impl Concept {
         Ok(Self { name, meaning })
     }
 
+    /// The concept that a rule names. Rules find concepts by their names, letter by letter, so it has to be written without
+    /// blanks.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and another way to write the name.
+    pub fn named(name: &str) -> Result<Self> {
+        let concept = Self::parse(name)?;
+        if concept.name != name {
+            let message = format!("expected a name without blanks, got `{}`", shown(name));
+            return Err(Error::input(message, Some(format!("write `{}`", concept.name))));
+        }
+        Ok(concept)
+    }
+
     /// Its name, without white space.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -112,6 +126,10 @@ impl Concept {
             | (Meaning::Enter(narrow), Meaning::Enter(wide))
             | (Meaning::Exit(narrow), Meaning::Exit(wide)) => narrow.entails(wide),
             (Meaning::Meet(_, filters), Meaning::There(wide)) => filters.iter().any(|filter| filter.entails(wide)),
+            // One of the two came in, whichever it was.
+            (Meaning::Meet(Meeting::AfterEntering, filters), Meaning::Enter(wide)) => {
+                filters.iter().all(|filter| filter.entails(wide))
+            }
             (Meaning::Meet(meeting, [a, b]), Meaning::Meet(wider, [c, d])) => {
                 (wider == meeting || *wider == Meeting::Any)
                     && ((a.entails(c) && b.entails(d)) || (a.entails(d) && b.entails(c)))
@@ -233,6 +251,12 @@ mod tests {
         ] {
             assert!(!same(one, two) && !same(two, one), "{one} {two}");
         }
+        let entails = |one: &str, two: &str| Concept::parse(one).unwrap().entails(&Concept::parse(two).unwrap());
+        assert!(entails("enter(red_cube)", "red") && !entails("red", "enter(red)"));
+        assert!(entails("entered_then_collided(red_cube,cube)", "enter(cube)"));
+        assert!(
+            !entails("entered_then_collided(red,cube)", "enter(cube)") && !entails("collide(cube,cube)", "enter(cube)")
+        );
         let parse = |names: [&str; 2]| names.map(|name| Concept::parse(name).unwrap());
         assert!(Concept::check_distinct(&parse(["red", "red"])).is_ok());
         let error = Concept::check_distinct(&parse(["red", "red_any"])).unwrap_err().to_string();

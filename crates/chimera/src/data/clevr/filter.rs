@@ -104,7 +104,7 @@ impl Filter {
     /// Whether every object that looks so looks as another filter asks, too: `blue_sphere` and `blue`.
     #[must_use]
     pub fn entails(&self, wider: &Self) -> bool {
-        fn asks<T: PartialEq>(narrow: Option<T>, wide: Option<T>) -> bool {
+        fn asks<T: PartialEq + Copy>(narrow: Option<T>, wide: Option<T>) -> bool {
             wide.is_none() || narrow == wide
         }
         asks(self.color, wider.color)

@@ -116,9 +116,8 @@ pub(super) fn not_clevrer(folder: &Path) -> Error {
         "expected `annotation_train/annotation_00000-01000/annotation_00000.json` in `{}`, got none of that kind",
         folder.display()
     );
-    let is_inside =
-        folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("annotation_"));
-    let above = folder.parent().filter(|above| is_inside && !above.as_os_str().is_empty());
+    let above = folder.ancestors().find(|above| !is_inner(above)).filter(|above| *above != folder);
+    let above = above.filter(|above| !above.as_os_str().is_empty());
     let hint = above.map_or_else(
         || {
             "give the folder that holds `annotation_<split>/annotation_AAAAA-BBBBB/annotation_NNNNN.json` and \
@@ -128,4 +127,9 @@ pub(super) fn not_clevrer(folder: &Path) -> Error {
         |above| format!("give the folder above, which holds the videos, too: `{}`", above.display()),
     );
     Error::input(message, Some(hint))
+}
+
+/// Whether a folder is one of annotations, of a split or of a thousand.
+pub(super) fn is_inner(folder: &Path) -> bool {
+    folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("annotation_"))
 }

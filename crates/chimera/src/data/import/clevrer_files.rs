@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::Note;
-use super::clevrer::not_clevrer;
+use super::clevrer::{is_inner, not_clevrer};
 use super::listing::{entries, video_name, videos_below};
 use super::media_look::{Claim, claim_of};
 use super::solids::Found;
@@ -34,6 +34,9 @@ impl AnnotationFile {
 
 /// All annotations in the order of their paths, those to train from first, so that what comes twice stays there.
 pub(super) fn annotation_files(folder: &Path) -> Result<Vec<AnnotationFile>> {
+    if is_inner(folder) && folder.is_dir() {
+        return Err(not_clevrer(folder));
+    }
     let mut files = Vec::new();
     for (name, path) in entries(folder)? {
         let Some(split) = name.strip_prefix("annotation_").filter(|_| path.is_dir()) else { continue };

@@ -7,6 +7,9 @@ use super::media_look::{Claim, claim_of};
 use crate::error::{Error, Result};
 use crate::media::frame_folder::FrameFolder;
 
+/// So deep in folders is looked: links that lead back would never end.
+const DEPTH: usize = 8;
+
 /// What is in a folder, by name.
 pub(super) fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let refused = |cause| Error::read(folder, cause);
@@ -24,12 +27,17 @@ pub(super) fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
 
 /// What is wanted below a folder, by its path from there with `/` between. Nothing is looked for inside of what is wanted.
 pub(super) fn wanted_below(folder: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<String>> {
+    wanted_within(folder, DEPTH, is_wanted)
+}
+
+fn wanted_within(folder: &Path, depth: usize, is_wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<String>> {
     let mut wanted = Vec::new();
     for (name, path) in entries(folder)? {
         if is_wanted(&path) {
             wanted.push(name);
-        } else if path.is_dir() {
-            wanted.extend(wanted_below(&path, is_wanted)?.into_iter().map(|inside| format!("{name}/{inside}")));
+        } else if depth > 0 && path.is_dir() {
+            let inside = wanted_within(&path, depth - 1, is_wanted)?;
+            wanted.extend(inside.into_iter().map(|inside| format!("{name}/{inside}")));
         }
     }
     Ok(wanted)

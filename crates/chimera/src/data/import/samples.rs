@@ -76,6 +76,11 @@ impl SampleImport<'_> {
         let contents: Vec<&C> = chosen.iter().map(|&row| &samples[row].content).collect();
         let learned: Vec<&C> = table.training_rows().into_iter().map(|row| contents[row]).collect();
         let Labelled { concepts, labels } = label(&contents, &learned, &mut notes)?;
+        if concepts.is_empty() {
+            let message = format!("expected a concept at least in the samples of train, got none in {}", learned.len());
+            let hint = "ask for more concepts, or deal samples to train: `--split train=0.8,test=0.2`";
+            return Err(Error::input(message, Some(hint.to_owned())));
+        }
         let mut never = Note::new("concepts hold in no sample");
         let unmet = (0..concepts.len()).filter(|&column| labels.count_ones(column) == 0);
         unmet.for_each(|column| never.add(|| concepts[column].clone()));

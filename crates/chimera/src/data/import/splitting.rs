@@ -40,14 +40,14 @@ const ROUNDING: f64 = 1e-6;
 
 /// Gives every row a split of ours and tells by which rule in the end.
 pub(super) fn settle(table: &mut LabelTable, options: &ImportOptions, notes: &mut Vec<Note>) -> Result<SplitRule> {
-    settle_by(table, options, &DEFAULT_SHARES, notes)
+    settle_by(table, options, ("the source has no splits", &DEFAULT_SHARES), notes)
 }
 
-/// The same, with other shares where a source says nothing.
+/// The same, with other shares where a source says nothing, and why that is so.
 pub(super) fn settle_by(
     table: &mut LabelTable,
     options: &ImportOptions,
-    default: &[(Split, f64)],
+    (why, default): (&str, &[(Split, f64)]),
     notes: &mut Vec<Note>,
 ) -> Result<SplitRule> {
     if table.ids.is_empty() {
@@ -58,7 +58,7 @@ pub(super) fn settle_by(
         SplitRule::Source if table.splits.is_some() => return translate(table, notes).map(|()| SplitRule::Source),
         SplitRule::Source => {
             let rule = SplitRule::Shares(default.to_vec());
-            notes.push(Note::new(format!("the source has no splits: {rule} with seed {}", options.seed)));
+            notes.push(Note::new(format!("{why}: {rule} with seed {}", options.seed)));
             default
         }
     };

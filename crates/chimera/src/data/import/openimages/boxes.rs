@@ -31,7 +31,7 @@ pub(super) struct Boxes<'a> {
     /// Once each and in order when all is read.
     pub(super) shown: Vec<Cell>,
     /// Hashes of boxes: 14 million of Open Images take as many words. That two different ones share a hash among so many has a
-    /// chance of one in 100,000, and would only be counted wrong: a second box changes no label.
+    /// chance of one in 100,000, and is only counted wrong.
     seen: HashSet<u64, RandomState>,
     rows: usize,
     unknown: BTreeMap<String, usize>,
@@ -93,9 +93,8 @@ impl<'a> Boxes<'a> {
                 }
             }
             let same = FixedState::default().hash_one((picture.1, class, place.map(f64::to_bits)));
-            if self.seen.insert(same) {
-                self.shown.push((picture.1, class));
-            } else {
+            self.shown.push((picture.1, class));
+            if !self.seen.insert(same) {
                 self.twice.add(|| format!("{file}, line {}", row.line));
             }
         }

@@ -31,8 +31,12 @@ impl Classes {
         let mut hierarchy = Hierarchy::default();
         let mut numbers = HashMap::new();
         for (id, name) in described {
-            // Names differ by now, so there is a number for each.
-            let number = hierarchy.add(&name, Some(id.clone())).unwrap_or_default();
+            // Names were told apart by their ids; only a name that looks like that by itself can still come twice.
+            let number = hierarchy.add(&name, Some(id.clone())).ok_or_else(|| {
+                let message =
+                    format!("expected one class called `{}` in `{}`, got another", shown(&name), names.display());
+                Error::input(message, Some(format!("give `{}` another name there", shown(&id))))
+            })?;
             numbers.insert(id, number as u32);
         }
         hierarchy.closed = true;

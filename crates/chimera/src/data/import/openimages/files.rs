@@ -1,12 +1,11 @@
 //! Where the files of Open Images lie: by their official names in one folder, or named one by one.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::OpenImagesImport;
 use crate::data::import::ImportOptions;
+use crate::data::import::listing::entries;
 use crate::data::import::samples::check_split;
 use crate::data::split::Split;
 use crate::error::{Error, Result};
@@ -113,11 +112,7 @@ fn split_in<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
 
 /// The names in a folder, in order.
 fn names_in(folder: &Path) -> Result<Vec<String>> {
-    let refused = |cause| Error::read(folder, cause);
-    let entries = fs::read_dir(folder).map_err(refused)?.collect::<io::Result<Vec<_>>>().map_err(refused)?;
-    let mut names: Vec<String> = entries.iter().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    names.sort();
-    Ok(names)
+    Ok(entries(folder)?.into_iter().map(|(name, _)| name).collect())
 }
 
 fn boxes_in(folder: &Path) -> Result<Vec<BoxFile>> {

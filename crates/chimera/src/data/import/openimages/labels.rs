@@ -107,6 +107,11 @@ pub(super) fn open_world(
     verified: (&Rows, &Rows),
 ) -> (TruthTable, Vec<Cell>) {
     let (present, absent) = verified;
+    // For each class the columns of the concepts that are a kind of it, its own among them.
+    let mut below: Vec<Vec<usize>> = vec![Vec::new(); vocabulary.ancestors.len()];
+    for (column, &kind) in vocabulary.classes.iter().enumerate() {
+        vocabulary.ancestors[kind].iter().chain([&kind]).for_each(|&class| below[class].push(column));
+    }
     let mut known = shown.value.clone();
     let mut clashes = Vec::new();
     for &(row, class) in &absent.shown {
@@ -116,8 +121,7 @@ pub(super) fn open_world(
             clashes.push((row, class));
             continue;
         }
-        let kinds = vocabulary.classes.iter().enumerate().filter(|&(_, &kind)| speaks(kind));
-        kinds.for_each(|(column, _)| known.set(row as usize, column, true));
+        below[no].iter().for_each(|&column| known.set(row as usize, column, true));
     }
     (TruthTable::partial(shown.value.clone(), known), clashes)
 }

@@ -154,7 +154,7 @@ fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Res
     let split = match shares {
         Some(shares) => {
             all.splits = None;
-            splitting::settle_by(&mut all, &import.options, &shares, notes)?
+            splitting::settle_by(&mut all, &import.options, ("pictures of one split alone are dealt", &shares), notes)?
         }
         None => splitting::settle(&mut all, &import.options, notes)?,
     };
@@ -213,6 +213,9 @@ fn dealing(import: &OpenImagesImport, files: &Files) -> Result<Option<[(Split, f
                 return Ok(None);
             }
             wrong(format!("expected boxes of train pictures among several files, got {listed}"), anew)
+        }
+        (SplitRule::Source, _) if ["test", "calibration", "oracle"].iter().any(|word| words.contains(word)) => {
+            wrong(format!("expected boxes of train or validation pictures, got those of {listed} alone"), anew)
         }
         (SplitRule::Source, share) => {
             let share = share.unwrap_or(VAL_TRAIN_FRAC);

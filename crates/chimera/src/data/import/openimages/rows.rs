@@ -31,8 +31,10 @@ impl<const N: usize> Rows<N> {
     /// Opens a file whose first line names its columns.
     pub(super) fn open(path: &Path, columns: [&str; N]) -> Result<Self> {
         let file = open_regular(path).map_err(|cause| Error::read(path, cause))?;
+        // Without quotes, as the official files are: a stray one would swallow all that follows.
+        let mut builder = ReaderBuilder::new();
         let mut reader =
-            ReaderBuilder::new().has_headers(false).flexible(true).buffer_capacity(BUFFER).from_reader(file);
+            builder.has_headers(false).flexible(true).quoting(false).buffer_capacity(BUFFER).from_reader(file);
         let mut record = ByteRecord::new();
         reader.read_byte_record(&mut record).map_err(|error| refused(path, error))?;
         let mut positions = [0; N];

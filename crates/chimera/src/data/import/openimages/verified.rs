@@ -1,8 +1,11 @@
 //! Verified labels of whole pictures (`*-annotations-human-imagelabels-boxable.csv`): a person was asked whether a picture
 //! shows a class, and said yes (1) or no (0).
 
-use std::collections::BTreeSet;
+use std::hash::BuildHasher;
 use std::path::Path;
+
+use foldhash::fast::{FixedState, RandomState};
+use hashbrown::HashSet;
 
 use super::boxes::{Boxes, Cell};
 use super::classes::Classes;
@@ -32,7 +35,9 @@ impl Verified {
         notes: &mut Vec<Note>,
     ) -> Result<Self> {
         let mut unusable = Note::new("rows of verified labels were left out, since they cannot be used");
-        let mut boxless: BTreeSet<String> = BTreeSet::new();
+        let mut passed = Note::new("pictures have verified labels but no boxes: they are no samples");
+        // Hashes of their ids: there may be millions.
+        let mut boxless: HashSet<u64, RandomState> = HashSet::default();
         let mut verified = Self::default();
         for path in files.iter().map(AsRef::as_ref) {
             let file = path.file_name().unwrap_or_default().to_string_lossy();
@@ -45,15 +50,18 @@ impl Verified {
                     _ => None,
                 };
                 let (Some(said), Some(class)) = (said, classes.number(label)) else {
-                    let [label, answer] = [label, answer].map(|cell| shown(&String::from_utf8_lossy(cell)));
-                    let reason = format!("expected a class that has a name and 0 or 1, got `{label}` and `{answer}`");
-                    unusable.add(|| format!("{file}, line {}: {reason}", row.line));
+                    unusable.add(|| {
+                        let [label, answer] = [label, answer].map(|cell| shown(&String::from_utf8_lossy(cell)));
+                        let line = row.line;
+                        format!("{file}, line {line}: expected a class that has a name and 0 or 1, got `{label}` and `{answer}`")
+                    });
                     continue;
                 };
                 let id = String::from_utf8_lossy(id);
                 match boxes.pictures.get_index_of(&*id) {
                     Some(picture) => said.push((picture as u32, class)),
-                    None => _ = boxless.insert(id.into_owned()),
+                    None if boxless.insert(FixedState::default().hash_one(&*id)) => passed.add(|| shown(&id)),
+                    None => {}
                 }
             }
         }
@@ -65,8 +73,7 @@ impl Verified {
             let hint = "mend or remove what is listed; without `--strict`, it is left out and counted";
             return Err(Error::input(message, Some(hint.to_owned())));
         }
-        let mut passed = Note::new("pictures have verified labels but no boxes: they are no samples");
-        boxless.iter().for_each(|id| passed.add(|| shown(id)));
+
         notes.extend([unusable, passed].into_iter().filter(|note| note.count > 0));
         for cells in [&mut verified.present, &mut verified.absent] {
             cells.sort_unstable();

@@ -103,7 +103,9 @@ impl ConceptOptions {
         let mut concepts: IndexMap<String, Concept> = IndexMap::new();
         let mut add = |concept: Concept| {
             let concept = written.iter().find(|written| written.means_same(&concept)).unwrap_or(&concept);
-            concepts.entry(concept.name().to_owned()).or_insert_with(|| concept.clone());
+            if !concepts.values().any(|before| before.means_same(concept)) {
+                concepts.insert(concept.name().to_owned(), concept.clone());
+            }
         };
         for choice in self.choices() {
             match choice {
@@ -140,15 +142,10 @@ impl ConceptOptions {
                 let file = self.rules.as_ref().map(|rules| rules.file.display().to_string()).unwrap_or_default();
                 format!("cannot label `{}`, which `{file}` names: {message}", shown(name))
             };
-            let concept = checked(name, kind).map_err(|error| match error {
+            let concept = Concept::named(name).and_then(|_| checked(name, kind)).map_err(|error| match error {
                 Error::Input { message, hint } => Error::Input { message: refused(message), hint },
                 other => other,
             })?;
-            // Rules find a concept by its name, letter by letter.
-            if concept.name() != name {
-                let message = refused("expected a name without blanks".to_owned());
-                return Err(Error::input(message, Some(format!("write `{}`", concept.name()))));
-            }
             concepts.push(concept);
         }
         Concept::check_distinct(&concepts)?;

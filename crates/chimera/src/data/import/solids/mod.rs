@@ -14,7 +14,7 @@ use crate::data::clevr::concept::Concept;
 use crate::data::clevr::look::Look;
 use crate::data::draft::DatasetWriter;
 use crate::data::manifest::{Kind, Source};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// What is on a picture, or happens in a video.
 pub(super) enum Content {
@@ -81,11 +81,7 @@ impl Import<'_> {
         };
         import.finish(writer, found, out, notes, |contents, learned, _| {
             let concepts = options.settle(kind, learned)?;
-            if concepts.is_empty() {
-                let message = format!("expected concepts that occur in train, got {} samples of train", learned.len());
-                let hint = "name concepts with `--concepts`, or deal samples to train: `--split train=0.8,test=0.2`";
-                return Err(Error::input(message, Some(hint.to_owned())));
-            }
+
             let holds = |row: usize, column: usize| contents[row].holds(&concepts[column]);
             let labels = BitTable::from_fn(contents.len(), concepts.len(), holds);
             Ok(Labelled { labels, concepts: concepts.iter().map(|concept| concept.name().to_owned()).collect() })
