@@ -80,6 +80,14 @@ impl Network {
             Self::MobilenetV2 => mobilenet::WIDTH,
         }
     }
+
+    /// How many of them, at the end, are of detectors that keep the most they saw.
+    fn detectors(self) -> usize {
+        match self {
+            Self::Cnn => cnn::DETECTORS,
+            Self::Resnet18 | Self::MobilenetV2 => 0,
+        }
+    }
 }
 
 /// Everything beside the weights that decides z.
@@ -169,7 +177,11 @@ impl EncoderConfig {
         let backbone = self.backbone_description();
         match *self {
             Self::Frames { network, pooling, .. } => {
-                format!("{backbone}pooling {}\n{}", pooling.as_str(), projected(network.width()))
+                let most = match (pooling, network.detectors()) {
+                    (Pooling::Mean, _) | (_, 0) => String::new(),
+                    (Pooling::Order, detectors) => format!(", the most of {detectors}"),
+                };
+                format!("{backbone}pooling {}{most}\n{}", pooling.as_str(), projected(network.width()))
             }
             Self::Given { width, projection: Some(_) } => {
                 format!("{backbone}normalisation mean and deviation of train rows\n{}", projected(width))
@@ -251,14 +263,14 @@ pub(super) struct Encoder {
 impl Encoder {
     /// An encoder with initial weights, or zeros where there is no seed.
     pub(super) fn new(config: &EncoderConfig, seed: Option<u64>, device: &Device) -> Self {
-        let (width, pooling) = match *config {
-            EncoderConfig::Frames { network, pooling, .. } => (network.width(), pooling),
-            EncoderConfig::Given { width, .. } => (width, Pooling::Mean),
+        let (width, detectors, pooling) = match *config {
+            EncoderConfig::Frames { network, pooling, .. } => (network.width(), network.detectors(), pooling),
+            EncoderConfig::Given { width, .. } => (width, 0, Pooling::Mean),
         };
         let projection = || Linear::new(&mut Initial::new(seed, "projection", device), width, config.features());
         Self {
             backbone: Backbone::new(config, seed, device),
-            pool: Pool::new(pooling, &mut Initial::new(seed, "pool", device), width),
+            pool: Pool::new(pooling, &mut Initial::new(seed, "pool", device), width, detectors),
             projection: config.is_projected().then(projection),
         }
     }

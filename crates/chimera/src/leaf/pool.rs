@@ -17,7 +17,7 @@ const MEMORY: usize = 64;
 pub enum Pooling {
     /// The mean over time, as in the paper.
     Mean,
-    /// The mean, and beside it what happened after what.
+    /// The mean, of detectors the most that they saw in any frame, and beside it what happened after what.
     Order,
 }
 
@@ -42,17 +42,20 @@ pub(super) struct Pool {
 /// is one number of one frame, whatever lies between. The largest over time is added to the mean.
 #[derive(Module, Debug)]
 struct Order {
+    /// So many numbers at the end of a frame's are of detectors: what one saw in a single frame is not averaged away.
+    detectors: usize,
     event: Linear,
     sequel: Linear,
     output: Linear,
 }
 
 impl Pool {
-    /// A pooling of vectors of `width` numbers.
-    pub(super) fn new(pooling: Pooling, initial: &mut Initial, width: usize) -> Self {
+    /// A pooling of vectors of `width` numbers, the last of which are those of `detectors`.
+    pub(super) fn new(pooling: Pooling, initial: &mut Initial, width: usize, detectors: usize) -> Self {
         let order = match pooling {
             Pooling::Mean => None,
             Pooling::Order => Some(Order {
+                detectors,
                 event: Linear::new(initial, width, MEMORY),
                 sequel: Linear::new(initial, 2 * MEMORY, MEMORY),
                 output: Linear::new(initial, MEMORY, width),
@@ -66,19 +69,32 @@ impl Pool {
     /// - output: `[N, D]`
     pub(super) fn forward(&self, frames: Tensor<2>, count: usize) -> Tensor<2> {
         let [rows, width] = frames.dims();
-        let mean = match count {
-            1 => frames.clone(),
-            _ => frames.clone().reshape([rows / count, count, width]).mean_dim(1).reshape([rows / count, width]),
-        };
+        let samples = frames.clone().reshape([rows / count, count, width]);
         match &self.order {
             // The encoders' vectors are not negative, and so is what comes out.
-            Some(order) => relu(mean + order.forward(frames, count)),
-            None => mean,
+            Some(order) => relu(order.overall(samples) + order.forward(frames, count)),
+            None if count == 1 => frames,
+            None => samples.mean_dim(1).reshape([rows / count, width]),
         }
     }
 }
 
 impl Order {
+    /// The mean over time, and of detectors the largest.
+    ///
+    /// # Shapes
+    /// - `samples`: `[N, T, D]`
+    /// - output: `[N, D]`
+    fn overall(&self, samples: Tensor<3>) -> Tensor<2> {
+        let [count, _, width] = samples.dims();
+        let averaged = width - self.detectors;
+        let mean = samples.clone().narrow(2, 0, averaged).mean_dim(1);
+        if self.detectors == 0 {
+            return mean.reshape([count, width]);
+        }
+        let most = samples.narrow(2, averaged, self.detectors).max_dim(1);
+        Tensor::cat(vec![mean, most], 2).reshape([count, width])
+    }
     fn forward(&self, frames: Tensor<2>, count: usize) -> Tensor<2> {
         let samples = frames.dims()[0] / count;
         let now = relu(self.event.forward(frames)).reshape([samples, count, MEMORY]);

@@ -19,7 +19,7 @@ impl Classifier {
     fn new(pooling: Pooling, device: &Device) -> Self {
         let mut initial = Initial::new(Some(5), "test", device);
         Self {
-            pool: Pool::new(pooling, &mut initial, WIDTH),
+            pool: Pool::new(pooling, &mut initial, WIDTH, 0),
             hidden: Linear::new(&mut initial, WIDTH, 32),
             head: Linear::new(&mut initial, 32, 1),
         }
@@ -86,7 +86,7 @@ fn any_number_of_frames_is_pooled() {
     let device = Device::default();
     let values: Vec<f32> = (0..24).map(|value| value as f32).collect();
     let frames = Tensor::<2>::from_data(TensorData::new(values, [12, 2]), &device);
-    let pool = |pooling| Pool::new(pooling, &mut Initial::new(Some(1), "test", &device), 2);
+    let pool = |pooling| Pool::new(pooling, &mut Initial::new(Some(1), "test", &device), 2, 0);
     let mean: Vec<f32> = pool(Pooling::Mean).forward(frames.clone(), 3).into_data().iter::<f32>().collect();
     // Means of 0 2 4, 1 3 5, 6 8 10 and so on.
     assert_eq!(mean, [2.0, 3.0, 8.0, 9.0, 14.0, 15.0, 20.0, 21.0]);
@@ -96,4 +96,8 @@ fn any_number_of_frames_is_pooled() {
         assert_eq!(pooled.dims(), [12 / count, 2]);
         assert!(pooled.into_data().iter::<f32>().all(|value| value >= 0.0));
     }
+    // Of two samples of six frames: the mean of the first number, the largest of the second, which a detector saw.
+    let with_detector = Pool::new(Pooling::Order, &mut Initial::new(Some(1), "test", &device), 2, 1);
+    let overall = with_detector.order.unwrap().overall(frames.reshape([2, 6, 2]));
+    assert_eq!(overall.into_data().iter::<f32>().collect::<Vec<_>>(), [5.0, 11.0, 17.0, 23.0]);
 }
