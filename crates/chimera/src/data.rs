@@ -38,3 +38,4 @@ pub mod structure;
 pub mod summary;
 pub mod table;
 mod table_writer;
+pub mod vidor;

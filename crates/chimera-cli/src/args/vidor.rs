@@ -41,6 +41,9 @@ pub(crate) struct ImportVidorArguments {
     /// Train videos in which a relation must hold at least to become a concept.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) min_rel_support: usize,
+    /// Rule file whose concepts are labelled, too, however rare they are; `-` reads standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
     /// Refuse if any annotation cannot be used or comes twice, or any video is missing, too short or of another length than its
     /// annotation says.
     #[arg(long)]

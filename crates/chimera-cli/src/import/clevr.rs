@@ -1,12 +1,12 @@
 //! `import clevr` and `import clevrer`: scenes and videos of plain solids.
 
 use chimera::data::import::{
-    ClevrImport, ClevrerImport, ConceptChoice, ConceptOptions, Imported, RuleConcepts, import_clevr, import_clevrer,
+    ClevrImport, ClevrerImport, ConceptChoice, ConceptOptions, Imported, import_clevr, import_clevrer,
 };
 
+use super::rule_concepts;
 use crate::args::{ConceptArguments, ImportClevrArguments, ImportClevrerArguments};
 use crate::console::Console;
-use crate::rules::input;
 
 pub(crate) fn run(arguments: &ImportClevrArguments, console: &Console) -> anyhow::Result<Imported> {
     let import = ClevrImport {
@@ -34,10 +34,6 @@ fn concepts(
     console: &Console,
 ) -> anyhow::Result<ConceptOptions> {
     let choices = arguments.concepts.iter().flat_map(|text| ConceptChoice::parse_list(text)).collect();
-    let rules = arguments.rules.as_ref().map(|file| -> anyhow::Result<RuleConcepts> {
-        let rule_set = input::load_sound(file, None, console)?;
-        let names = rule_set.dag.vocabulary().names().map(str::to_owned).collect();
-        Ok(RuleConcepts { file: file.clone(), names })
-    });
-    Ok(ConceptOptions { choices, rules: rules.transpose()?, max_event_pairs })
+    let rules = rule_concepts(arguments.rules.as_deref(), console)?;
+    Ok(ConceptOptions { choices, rules, max_event_pairs })
 }

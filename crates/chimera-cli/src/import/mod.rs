@@ -8,12 +8,15 @@ mod openimages;
 mod table;
 mod vidor;
 
-use chimera::data::import::{ImportOptions, Imported};
+use std::path::Path;
+
+use chimera::data::import::{ImportOptions, Imported, RuleConcepts};
 use chimera::data::split::Split;
 
 use crate::Outcome;
 use crate::args::{ImportCommand, ImportInto};
 use crate::console::Console;
+use crate::rules::input::load_sound;
 use crate::table::{counted, grouped};
 
 pub(crate) fn run(command: &ImportCommand, console: &Console) -> anyhow::Result<Outcome> {
@@ -25,7 +28,7 @@ pub(crate) fn run(command: &ImportCommand, console: &Console) -> anyhow::Result<
         ImportCommand::Clevr(arguments) => (clevr::run(arguments, console)?, &arguments.into),
         ImportCommand::Clevrer(arguments) => (clevr::run_videos(arguments, console)?, &arguments.into),
         ImportCommand::OpenImages(arguments) => (openimages::run(arguments)?, &arguments.into),
-        ImportCommand::Vidor(arguments) => (vidor::run(arguments)?, &arguments.into),
+        ImportCommand::Vidor(arguments) => (vidor::run(arguments, console)?, &arguments.into),
     };
     tell(&imported, into, console);
     Ok(Outcome::Done)
@@ -37,13 +40,21 @@ fn options(into: &ImportInto) -> ImportOptions {
     ImportOptions { name: into.name.clone(), split, seed: into.seed, limit: into.limit }
 }
 
+/// The concepts that a rule file names.
+fn rule_concepts(file: Option<&Path>, console: &Console) -> anyhow::Result<Option<RuleConcepts>> {
+    let Some(file) = file else { return Ok(None) };
+    let rule_set = load_sound(file, None, console)?;
+    let names = rule_set.dag.vocabulary().names().map(str::to_owned).collect();
+    Ok(Some(RuleConcepts { file: file.to_owned(), names }))
+}
+
 fn tell(imported: &Imported, into: &ImportInto, console: &Console) {
     for note in &imported.notes {
         let count = if note.count > 0 { format!("{} ", grouped(note.count as u64)) } else { String::new() };
         console.say(format_args!("note: {count}{}", note.message));
         note.listed.iter().for_each(|name| console.say(format_args!("  {name}")));
-        if note.count > note.listed.len() && !note.listed.is_empty() {
-            console.say(format_args!("  and {} more", grouped((note.count - note.listed.len()) as u64)));
+        if note.more > 0 {
+            console.say(format_args!("  and {} more", grouped(note.more as u64)));
         }
     }
     let dataset = &imported.dataset;

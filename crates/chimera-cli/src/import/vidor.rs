@@ -3,8 +3,9 @@
 use chimera::data::import::{Imported, VidorConcepts, VidorImport, VidorVideos, import_vidor};
 
 use crate::args::ImportVidorArguments;
+use crate::console::Console;
 
-pub(crate) fn run(arguments: &ImportVidorArguments) -> anyhow::Result<Imported> {
+pub(crate) fn run(arguments: &ImportVidorArguments, console: &Console) -> anyhow::Result<Imported> {
     let import = VidorImport {
         source: arguments.source.clone(),
         videos: match &arguments.videos {
@@ -18,6 +19,7 @@ pub(crate) fn run(arguments: &ImportVidorArguments) -> anyhow::Result<Imported> 
             top_relations: arguments.top_relations,
             min_rel_support: arguments.min_rel_support,
         },
+        rules: super::rule_concepts(arguments.rules.as_deref(), console)?,
         strict: arguments.strict,
         options: super::options(&arguments.into),
     };

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use chimera::data::table::LabelTable;
 use chimera::error::system_words;
+use chimera_logic::diagnostic::Diagnostics;
 use chimera_logic::graph;
 use chimera_logic::lint::lint;
 use chimera_logic::load::{File, Loaded, MAX_FILE_BYTES, load};
@@ -101,11 +102,16 @@ pub(crate) fn load_sound_over(path: &Path, vocabulary: Vocabulary, console: &Con
     told(path, load_over(path, vocabulary)?, console)
 }
 
-/// The same with everything that `rules check` would say without data: a contradiction is better named before a search for
-/// what it rules out.
-pub(crate) fn load_linted(path: &Path, console: &Console) -> anyhow::Result<RuleSet> {
+/// The same with everything that `rules check` would say without data, and what `more` finds: a contradiction is better named
+/// before a search for what it rules out.
+pub(crate) fn load_linted(
+    path: &Path,
+    more: impl FnOnce(&RuleSet, &mut Diagnostics),
+    console: &Console,
+) -> anyhow::Result<RuleSet> {
     let mut loaded = load_rules(path, None)?;
     lint(&loaded.rule_set, &mut loaded.diagnostics)?;
+    more(&loaded.rule_set, &mut loaded.diagnostics);
     told(path, loaded, console)
 }
 

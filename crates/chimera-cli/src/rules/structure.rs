@@ -1,13 +1,16 @@
 //! `rules structure`: rules that a dataset's hierarchy gives, and why others are left out.
 
+use std::fs;
+use std::path::Path;
+
 use anyhow::bail;
 use chimera::data::dataset::Dataset;
-use chimera::data::hierarchy::HIERARCHY;
-use chimera::data::structure::{StructureOptions, rules_from_structure};
+use chimera::data::structure::{Origin, Structure, StructureOptions, rules_from_structure};
+use chimera::error::Error;
 
 use crate::Outcome;
 use crate::args::{StructureArguments, StructureDirection};
-use crate::console::Console;
+use crate::console::{Console, file_of};
 use crate::ending;
 use crate::table::counted;
 
@@ -29,18 +32,43 @@ pub(crate) fn run(arguments: &StructureArguments, console: &mut Console) -> anyh
     if structure.left_out.len() > LISTED {
         console.say(format_args!("left out: {} more", structure.left_out.len() - LISTED));
     }
+    let undecided = structure.rules.iter().filter(|rule| rule.undecided).count();
+    if undecided > 0 {
+        console.say(format_args!(
+            "{} not settled within the allowed effort and kept: closed labels may never break what says so in its comment",
+            if undecided == 1 { "1 rule was".to_owned() } else { format!("{} were", counted(undecided, "rule")) }
+        ));
+    }
     if structure.rules.is_empty() {
-        bail!(
-            "no rule is left of {}\nhint: give another `--direction`",
-            counted(structure.left_out.len(), "rule of the hierarchy")
-        );
+        bail!("{}", nothing_left(arguments.direction, &structure));
     }
     let text = structure.to_text(&dataset);
-    let inputs = [arguments.folder.join(HIERARCHY)];
-    let inputs: Vec<_> = inputs.iter().map(AsRef::as_ref).collect();
-    console.write_out(arguments.out.as_deref(), &inputs, |out| out.write_all(text.as_bytes()))?;
+    write_new(arguments.out.as_deref(), &text, console)?;
     if let Some(path) = &arguments.out {
         console.say(format_args!("wrote {} to `{}`", counted(structure.rules.len(), "rule"), path.display()));
     }
     Ok(Outcome::Done)
+}
+
+/// Why there is no rule, and what would change that.
+fn nothing_left(direction: StructureDirection, structure: &Structure) -> String {
+    let left_out = counted(structure.left_out.len(), "rule of the hierarchy");
+    let has_kinds = structure.left_out.iter().any(|(rule, _)| rule.origin == Origin::Kind);
+    let hint = if direction == StructureDirection::Natural && has_kinds {
+        "closed labels can break what is read the other way: `--direction inverted`"
+    } else {
+        "write those into a rule file that you believe"
+    };
+    format!("no rule is left of {left_out}\nhint: {hint}")
+}
+
+/// Writes rules where nothing is lost by it: a file with other content may be somebody's work.
+fn write_new(out: Option<&Path>, text: &str, console: &mut Console) -> anyhow::Result<()> {
+    if let Some(path) = file_of(out)
+        && path.is_file()
+        && fs::read(path).map_err(|cause| Error::read(path, cause))? != text.as_bytes()
+    {
+        bail!("`{}` is there with other rules; it is left as it is\nhint: give another file to `-o`", path.display());
+    }
+    console.write_out(out, &[], |out| out.write_all(text.as_bytes()))
 }

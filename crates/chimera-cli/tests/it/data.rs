@@ -81,7 +81,7 @@ fn check_finds_what_is_wrong() {
         "id,media,split,person,never,nowhere\na,a.png,train,1,0,\nb,a.png,test,0,0,\nc,gone.png,train,1,0,\nd,b.png,train,0,0,\n",
     );
     let ran = sandbox.run("import table bad.csv --media-root images --out ds");
-    assert!(ran.err.contains("note: 1 media that are not there\n  gone.png"), "{}", ran.err);
+    assert!(ran.err.contains("note: 1 medium that is not there\n  gone.png"), "{}", ran.err);
     let check = sandbox.run("data check ds/");
     assert_eq!(check.code, 1);
     for part in [

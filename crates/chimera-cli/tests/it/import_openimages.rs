@@ -80,11 +80,27 @@ fn files_become_a_dataset_and_its_hierarchy_rules() {
     assert_eq!(sandbox.run("rules fmt structure.rules --check").code, 0, "{rules}");
     assert_eq!(sandbox.run("rules structure ds").out, rules, "the same on standard output");
     assert_eq!(sandbox.run("data check ds").code, 0);
+    // Nobody's rules are written over, but what is the same may be written again.
+    assert_eq!(sandbox.run("rules structure ds -o structure.rules").code, 0);
+    sandbox.write("structure.rules", "mine: Car => Bicycle\n");
+    let ran = sandbox.run("rules structure ds -o structure.rules");
+    let expected = "`structure.rules` is there with other rules; it is left as it is\nhint: give another file to `-o`";
+    assert!(ran.code == 2 && ran.err.contains(expected), "{}", ran.err);
+    assert_eq!(sandbox.read("structure.rules"), "mine: Car => Bicycle\n");
+    // Of closed labels and without parts, only what is read the other way is left.
+    let boxes = sandbox.read("oi/validation-annotations-bbox.csv");
+    let kinds: Vec<&str> = boxes.lines().filter(|row| !row.contains("/m/w") && !row.contains("/m/b")).collect();
+    sandbox.write("oi/validation-annotations-bbox.csv", format!("{}\n", kinds.join("\n")));
+    let ran = sandbox.run("import openimages oi --top 3 --out kinds");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = sandbox.run("rules structure kinds --direction natural");
+    assert!(ran.code == 2 && ran.err.contains("the other way: `--direction inverted`"), "{}", ran.err);
 }
 
 #[test]
 fn files_can_be_named_and_mistakes_are_told() {
     let sandbox = sandbox();
+    sandbox.write("own.rules", "a: Car => Bicycle\n");
     let named = "import openimages --boxes train=oi/validation-annotations-bbox.csv --classes oi/class-descriptions-boxable.csv \
         --hierarchy oi/bbox_labels_600_hierarchy.json --images oi/validation --out named";
     let ran = sandbox.run(named);
@@ -96,10 +112,23 @@ fn files_can_be_named_and_mistakes_are_told() {
         ("import openimages oi --image-labels x.csv --out none", "--open-world"),
         (
             "import openimages oi --open-world --out none",
-            "expected `train-annotations-human-imagelabels-boxable.csv` in `oi`",
+            "expected `validation-annotations-human-imagelabels-boxable.csv` in `oi`",
         ),
         ("import openimages oi --top 0 --out none", "expected a number of 1 at least"),
-        ("import openimages named --out none", "expected `train-annotations-bbox.csv` in `named`, got none"),
+        ("import openimages named --out none", "expected `<split>-annotations-bbox.csv` in `named`, got none"),
+        (
+            "import openimages . --out none",
+            "hint: `./oi` looks like Open Images: `chimera import openimages ./oi --out",
+        ),
+        ("import mnist oi --out none", "hint: `oi` looks like Open Images: `chimera import openimages oi --out DIR`"),
+        ("import openimages oi --boxes foo=oi/validation-annotations-bbox.csv --out none", "got `foo`"),
+        ("import openimages oi --val-train-frac 0.001 --out none", "expected rows for the split `train` in"),
+        ("data show oi", "hint: make one with `chimera import openimages oi --out DIR`"),
+        ("import table oi --out none", "hint: make a dataset of it first: `chimera import openimages oi --out DIR`"),
+        (
+            "rules check own.rules --data oi",
+            "hint: make a dataset of it first: `chimera import openimages oi --out DIR`",
+        ),
         ("rules structure named --direction natural -o x.csv", "what is written here ends in `.rules`"),
         ("rules structure oi", "expected a dataset folder with `dataset.toml`"),
     ] {
@@ -110,7 +139,38 @@ fn files_can_be_named_and_mistakes_are_told() {
     // Five concepts tie, but with one alone there is nothing to say.
     assert_eq!(sandbox.run("import openimages oi --top 1 --out one").code, 0);
     let ran = sandbox.run("rules structure one");
-    assert!(ran.code == 2 && ran.err.contains("expected ties between the 1 concepts of `one`"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("got 1 of 1 concepts that are classes of it, and no tie"), "{}", ran.err);
     assert!(sandbox.run("import openimages --help").out.contains("oidv6-train-annotations-bbox.csv"));
     assert!(sandbox.run("rules structure --help").out.contains("--per-parent-pair-limit"));
+}
+
+/// A hierarchy that was edited by hand, from good to bad.
+#[test]
+fn data_check_looks_at_the_hierarchy() {
+    let sandbox = Sandbox::new();
+    let rows: String = (0..9).map(|row| format!("r{row},{},{},1,0\n", row % 2, u8::from(row > 7))).collect();
+    sandbox.write("labels.csv", format!("id,Car,Vehicle,Person,Bus\n{rows}"));
+    assert_eq!(sandbox.run("import table labels.csv --out ds").code, 0);
+    let checked = |hierarchy: &str| {
+        sandbox.write("ds/hierarchy.json", hierarchy);
+        let ran = sandbox.run("data check ds");
+        (ran.code, ran.out)
+    };
+    let classes = r#"[{"name": "Vehicle"}, {"name": "Car", "is_a": ["Vehicle"]}, {"name": "Persons"}]"#;
+    let (code, out) = checked(&format!("{{\"classes\": {classes}}}"));
+    assert_eq!(code, 0, "{out}");
+    let expected = "warning: 2 concepts are no classes of `hierarchy.json`: nothing is a kind or a part of them\n  \
+        Person: there is a class `Persons`\n  Bus\n";
+    assert!(out.contains(expected) && !out.contains("closed"), "{out}");
+    // Cars are on rows 1, 3, 5 and 7; none of these shows a vehicle.
+    let (code, out) = checked(&format!("{{\"closed\": true, \"classes\": {classes}}}"));
+    let expected = "error: 1 tie of `hierarchy.json` is broken by labels, which it says are closed upwards\n  \
+        Car => Vehicle: 4 rows, r1, r3, r5, r7\n";
+    assert!(code == 1 && out.contains(expected), "{out}");
+    let (code, out) = checked(r#"{"classes": [{"name": "Car", "is_a": ["Vehicle", "Thing"]}]}"#);
+    assert!(code == 1 && out.contains("above `Car`, got `Vehicle`; 1 other tie leads to no class, too"), "{out}");
+    let (code, out) = checked("no JSON");
+    assert!(code == 1 && out.contains("error: cannot read `ds/hierarchy.json`: "), "{out}");
+    std::fs::remove_file(sandbox.path("ds/hierarchy.json")).unwrap();
+    assert!(!sandbox.run("data check ds").out.contains("hierarchy"));
 }

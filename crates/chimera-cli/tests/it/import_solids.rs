@@ -55,7 +55,7 @@ fn names_of_lists_and_rules_become_columns() {
     let ran = sandbox.run(words);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("`ds`: 1 sample of kind video, 5 concepts; train 1"), "{}", ran.err);
-    assert!(ran.err.contains("note: 1 videos have another number of frames than CLEVRER's 128"), "{}", ran.err);
+    assert!(ran.err.contains("note: 1 video has another number of frames than CLEVRER's 128"), "{}", ran.err);
     let expected = [
         ("collide(red,sphere)", 1),
         ("cube", 1),
@@ -82,8 +82,8 @@ fn mistakes_are_told_with_their_place() {
         ("clevrer clevrer --rules odd.rules", "cannot label `obj:baby`, which `odd.rules` names"),
         ("clevr clevr --rules my.rules", "which `my.rules` names: expected concepts of pictures"),
         ("clevr clevr --concepts bleu_cube", "hint: did you mean `blue`?"),
-        ("clevrer clevr", "hint: give the folder that holds `annotation_<split>/"),
-        ("clevr clevrer", "hint: give the folder that holds `scenes/CLEVR_<split>_scenes.json`"),
+        ("clevrer clevr", "hint: `clevr` looks like CLEVR: `chimera import clevr clevr --out DIR`"),
+        ("clevr clevrer", "hint: `clevrer` looks like CLEVRER: `chimera import clevrer clevrer --out DIR`"),
     ] {
         let ran = sandbox.run(&format!("import {words} --out none"));
         assert_eq!(ran.code, 2, "{words}");

@@ -65,7 +65,7 @@ fn mistakes_are_told_with_what_to_do() {
         ("vidor vidor --labels-only --frames 0", "0 is not in 1.."),
         (
             "vidor vidor --labels-only --frames 9 --strict",
-            "expected at least 9 frames of each video in `vidor`, got 3 others",
+            "expected at least 9 frames of each video in `vidor`, got 3 otherwise",
         ),
         ("vidor my.rules --labels-only", "cannot read `my.rules` as a zip archive"),
         ("vidor gone --labels-only", "cannot read `gone`: no such file or folder"),

@@ -98,7 +98,8 @@ impl DataLint<'_> {
             if let (true, Some(span)) = (fails > 0, self.rule_set.span(rule)) {
                 let open = if unknown > 0 { format!("; {unknown} leave it open") } else { String::new() };
                 let message = format!("rule `{}` is broken by {fails} of {}{open}", rule.name, self.rows);
-                let hint = "wrong labels, or a rule with exceptions? `rules truth` lists the rows";
+                let hint = "wrong labels, or a rule with exceptions? `data check DIR --rules FILE` lists these rows of a \
+                            dataset, `rules truth` tells of every row of a table";
                 diagnostics.push(Diagnostic::new(Code::BrokenInTraining, span, message).hint(hint));
             }
         }

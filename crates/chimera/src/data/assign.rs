@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
 use indexmap::IndexMap;
 
 use crate::data::names::Names;
@@ -33,16 +34,16 @@ impl<'a> Ties<'a> {
     }
 
     /// What a row is dealt by: its group, or its id where it has none.
-    fn hash(self, row: usize, seed: u64) -> [u8; 32] {
+    fn hash(self, row: usize, seeded: &blake3::Hasher) -> [u8; 32] {
         let group = Self::named(self.groups, row);
-        let mut hasher = blake3::Hasher::new_derive_key("chimera split");
-        hasher.update(&seed.to_le_bytes()).update(&[u8::from(group.is_some())]);
+        let mut hasher = seeded.clone();
+        hasher.update(&[u8::from(group.is_some())]);
         *hasher.update(group.unwrap_or(&self.ids[row]).as_bytes()).finalize().as_bytes()
     }
 
     /// The given rows in bundles that stay together, in the order of the smallest hash of each.
     fn bundles(self, rows: &[usize], seed: u64) -> Vec<Vec<usize>> {
-        let mut first: HashMap<(bool, &str), usize> = HashMap::new();
+        let mut first: HashMap<(bool, &str), usize, FixedState> = HashMap::default();
         let mut leaders: Vec<usize> = (0..rows.len()).collect();
         for (place, &row) in rows.iter().enumerate() {
             let names = [(false, Self::named(self.groups, row)), (true, Self::named(self.media, row))];
@@ -53,9 +54,11 @@ impl<'a> Ties<'a> {
                 leaders[here.max(there)] = here.min(there);
             }
         }
-        let mut bundles: IndexMap<usize, ([u8; 32], Vec<usize>)> = IndexMap::new();
+        let mut bundles: IndexMap<usize, ([u8; 32], Vec<usize>), FixedState> = IndexMap::default();
+        let mut seeded = blake3::Hasher::new_derive_key("chimera split");
+        seeded.update(&seed.to_le_bytes());
         for (place, &row) in rows.iter().enumerate() {
-            let hash = self.hash(row, seed);
+            let hash = self.hash(row, &seeded);
             let (smallest, members) = bundles.entry(leader(&mut leaders, place)).or_insert((hash, Vec::new()));
             *smallest = hash.min(*smallest);
             members.push(row);

@@ -1,5 +1,6 @@
 //! What is wrong with a dataset folder, found without training anything.
 
+mod hierarchy;
 mod media;
 
 use std::collections::BTreeMap;
@@ -54,6 +55,12 @@ pub enum FindingKind {
     UnknownConcept,
     /// A rule that rows to learn from break.
     BrokenRule,
+    /// A `hierarchy.json` that cannot be read: no JSON, classes twice, ties to what is no class, a class above itself.
+    Hierarchy,
+    /// Labels that are not closed although `hierarchy.json` says so.
+    UnclosedLabels,
+    /// Concepts that are no classes of `hierarchy.json`.
+    ConceptsWithoutClass,
 }
 
 /// One thing that was found.
@@ -183,6 +190,7 @@ pub fn check(dataset: &Dataset, rules: Option<&RuleSet>, media: MediaCheck<'_>) 
     let mut findings = media::check(dataset, media)?;
     findings.extend(check_splits(dataset));
     findings.extend(check_concepts(dataset));
+    findings.extend(hierarchy::check(dataset));
     if let Err(error) = dataset.features() {
         findings.push(Finding::new(FindingKind::Features, Severity::Error, error.to_string(), 1));
     }

@@ -6,11 +6,14 @@
 //!   {"name": "Bicycle wheel", "part_of": ["Bicycle"]}]}
 //! ```
 
+mod closure;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use chimera_logic::vocabulary::Vocabulary;
 use serde::{Deserialize, Serialize};
 
 use crate::data::cell::shown;
@@ -18,6 +21,9 @@ use crate::error::{Error, Result, lower_first};
 
 /// The file's name inside a dataset folder.
 pub const HIERARCHY: &str = "hierarchy.json";
+
+/// A file, for hints.
+const EXAMPLE: &str = r#"{"closed": false, "classes": [{"name": "Vehicle"}, {"name": "Car", "is_a": ["Vehicle"]}]}"#;
 
 /// What ties one class to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,15 +154,15 @@ impl Hierarchy {
         let text = fs::read_to_string(&path).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => {
                 let message = format!("expected `{HIERARCHY}` in `{}`, got none", folder.display());
-                let hint = "`chimera import openimages` writes one; docs/data.md says how to write your own";
-                Error::input(message, Some(hint.to_owned()))
+                let hint = format!("`chimera import openimages` writes one; your own is such as {EXAMPLE}");
+                Error::input(message, Some(hint))
             }
             _ => Error::read(&path, cause),
         })?;
         let stored: Stored = serde_json::from_str(&text).map_err(|error| {
             let words = lower_first(&error.to_string());
-            let hint = "expected {\"closed\": false, \"classes\": [{\"name\": \"Car\", \"is_a\": [\"Vehicle\"]}, ...]}";
-            Error::input(format!("cannot read `{}`: {words}", path.display()), Some(hint.to_owned()))
+            let hint = format!("expected such as {EXAMPLE}");
+            Error::input(format!("cannot read `{}`: {words}", path.display()), Some(hint))
         })?;
         let mut hierarchy = Self { closed: stored.closed, ..Self::default() };
         for class in &stored.classes {
@@ -166,20 +172,39 @@ impl Hierarchy {
                 return Err(Error::input(message, None));
             }
         }
+        let mut strangers = Vec::new();
         for (number, class) in stored.classes.iter().enumerate() {
             let ties = [(Relation::IsA, &class.is_a), (Relation::PartOf, &class.part_of)];
             for (relation, name) in ties.iter().flat_map(|(relation, names)| names.iter().map(|name| (*relation, name)))
             {
-                let Some(above) = hierarchy.number(name) else {
-                    let (file, of) = (path.display(), shown(&class.name));
-                    let message = format!("expected a class of `{file}` above `{of}`, got `{}`", shown(name));
-                    return Err(Error::input(message, Some("list it in `classes`, too".to_owned())));
-                };
-                hierarchy.tie(number, relation, above);
+                match hierarchy.number(name) {
+                    Some(above) => hierarchy.tie(number, relation, above),
+                    None => strangers.push((class.name.as_str(), name.as_str())),
+                }
             }
         }
+        hierarchy.refuse_strangers(&strangers, &path)?;
         hierarchy.refuse_circle(&path)?;
         Ok(hierarchy)
+    }
+
+    /// Refuses ties to what is no class; each with the class that is tied.
+    fn refuse_strangers(&self, strangers: &[(&str, &str)], path: &Path) -> Result<()> {
+        let Some((of, name)) = strangers.first() else { return Ok(()) };
+        let more = match strangers.len() - 1 {
+            0 => String::new(),
+            1 => "; 1 other tie leads to no class, too".to_owned(),
+            more => format!("; {more} other ties lead to no class, too"),
+        };
+        let others = self.classes.iter().map(|class| class.name.clone()).filter(|other| other != of);
+        let names = Vocabulary::closed(others, String::new());
+        let (path, of, got) = (path.display(), shown(of), shown(name));
+        let message = format!("expected a class of `{path}` above `{of}`, got `{got}`{more}");
+        let hint = match names.nearest(name) {
+            Some(near) => format!("did you mean `{}`? Otherwise list `{got}` in `classes`, too", shown(near)),
+            None => "list it in `classes`, too".to_owned(),
+        };
+        Err(Error::input(message, Some(hint)))
     }
 
     /// Writes the text of `hierarchy.json`, a class a line.

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::data::assign::DEFAULT_SEED;
+use crate::data::import::recognise::import_command;
 use crate::error::{Error, Result};
 use crate::toml_file;
 
@@ -125,12 +126,7 @@ impl Manifest {
         let text = fs::read_to_string(&path).map_err(|cause| match (cause.kind(), folder.is_dir()) {
             (std::io::ErrorKind::NotFound, true) => {
                 let message = format!("expected a dataset folder with `{MANIFEST}`, got `{}`", folder.display());
-                let source = |inside: &str| folder.join(inside).is_dir();
-                let import = match () {
-                    () if source("annotation_train") => format!("clevrer {}", folder.display()),
-                    () if source("scenes") => format!("clevr {}", folder.display()),
-                    () => "table samples.csv".to_owned(),
-                };
+                let import = import_command(folder).unwrap_or_else(|| "table samples.csv".to_owned());
                 let hint = format!(
                     "make one with `chimera import {import} --out DIR`; an import that was killed leaves no dataset"
                 );

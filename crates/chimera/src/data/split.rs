@@ -18,6 +18,16 @@ pub enum Split {
     Oracle,
 }
 
+/// What sources call their splits, the first word of each group being what others are told by.
+const SOURCE_WORDS: [(Split, &[&str]); 5] = [
+    (Split::Train, &["train", "training"]),
+    (Split::Calibration, &["calibration", "calib", "cal"]),
+    (Split::Test, &["test", "testing"]),
+    // An official validation set becomes `test`: it was not made for calibration, and results on it are what others report.
+    (Split::Test, &["validation", "val", "valid", "dev", "eval"]),
+    (Split::Oracle, &["oracle"]),
+];
+
 impl Split {
     /// All of them, in the order in which they are shown.
     pub const ALL: [Self; 4] = [Self::Train, Self::Calibration, Self::Test, Self::Oracle];
@@ -39,18 +49,23 @@ impl Split {
         Self::ALL.into_iter().find(|split| split.as_str() == name)
     }
 
-    /// The split that a source means by a word of its own. An official validation set becomes `test`: it was not made
-    /// for calibration, and results on it are what others report.
+    /// The split that a source means by a word of its own; a validation set is one to test on.
     #[must_use]
     pub fn from_source(word: &str) -> Option<Self> {
-        match word.trim().to_lowercase().as_str() {
-            "train" | "training" => Some(Self::Train),
-            "calibration" | "calib" | "cal" => Some(Self::Calibration),
-            "test" | "testing" | "val" | "valid" | "validation" | "dev" | "eval" => Some(Self::Test),
-            "oracle" => Some(Self::Oracle),
-            _ => None,
-        }
+        group_of(word).map(|(split, _)| *split)
     }
+
+    /// All words that sources have for the same set of samples, by one of them: `val` and `validation`, but not `test`. None
+    /// for a word that is no split's.
+    #[must_use]
+    pub fn source_words(word: &str) -> &'static [&'static str] {
+        group_of(word).map_or(&[], |(_, words)| words)
+    }
+}
+
+fn group_of(word: &str) -> Option<&'static (Split, &'static [&'static str])> {
+    let word = word.trim().to_lowercase();
+    SOURCE_WORDS.iter().find(|(_, words)| words.contains(&word.as_str()))
 }
 
 impl fmt::Display for Split {
@@ -92,6 +107,9 @@ mod tests {
         }
         assert_eq!(Split::from_source("val"), Some(Split::Test));
         assert_eq!((Split::from_name("val"), Split::from_source("fold 3")), (None, None));
+        assert_eq!(Split::source_words("VAL"), Split::source_words("validation"));
+        assert_ne!(Split::source_words("test"), Split::source_words("validation"));
+        assert!(Split::source_words("fold 3").is_empty());
     }
 
     #[test]

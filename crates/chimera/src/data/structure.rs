@@ -1,10 +1,12 @@
 //! Rules from structure: what a hierarchy says about the concepts of a dataset. Each tie gives two rules, the natural one
 //! (a kind implies what it is a kind of, a part its whole) and the inverted one (coarse implies fine, a whole its part), and
-//! siblings give compounds. What labels that are closed upwards can never break is left out, with the reason.
+//! siblings give compounds. What labels that are closed upwards can never break is left out, with the reason, and so is
+//! what the hierarchy does not say but one could infer.
 
 mod ties;
+mod written;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use chimera_logic::attributes::Family;
@@ -14,9 +16,9 @@ use chimera_logic::load::{File, load_text, parse_file};
 use chimera_logic::printer::{format_file, quote_name};
 use chimera_logic::rules::RuleSet;
 use chimera_logic::syntax::Op;
-use chimera_logic::truth::Program;
 
 use self::ties::Ties;
+use self::written::{listed, written};
 use crate::data::dataset::Dataset;
 use crate::data::hierarchy::Hierarchy;
 use crate::data::table::LabelTable;
@@ -82,9 +84,22 @@ pub struct StructuralRule {
     pub origin: Origin,
     /// What must hold, as rules are written.
     pub formula: String,
+    /// The classes, none of them a concept, through which the tie leads.
+    pub through: Vec<String>,
+    /// Whether it was not found out in time if closed labels can break it.
+    pub undecided: bool,
 }
 
 impl StructuralRule {
+    /// The rule's line in a file, with what a reader should know of it.
+    fn line(&self) -> String {
+        let through = (!self.through.is_empty()).then(|| format!("through {}", listed(&self.through)));
+        let undecided = self.undecided.then(|| "not found out if closed labels can break it".to_owned());
+        let remarks: Vec<String> = through.into_iter().chain(undecided).collect();
+        let comment = if remarks.is_empty() { String::new() } else { format!("  # {}", remarks.join("; ")) };
+        format!("{} [family={}]: {}{comment}\n", quote_name(&self.name), self.family(), self.formula)
+    }
+
     fn family(&self) -> Family {
         if self.origin == Origin::Siblings { Family::Compound } else { Family::Simple }
     }
@@ -96,8 +111,11 @@ pub struct Structure {
     /// The rules that samples can break, by origin.
     pub rules: Vec<StructuralRule>,
     /// The others, each with the reason.
-    pub left_out: Vec<(StructuralRule, String)>,
+    pub left_out: Vec<LeftOut>,
 }
+
+/// A rule that is left out, with the reason.
+pub type LeftOut = (StructuralRule, String);
 
 /// Makes rules of the hierarchy in a dataset folder.
 ///
@@ -108,29 +126,58 @@ pub fn rules_from_structure(dataset: &Dataset, options: StructureOptions) -> Res
     let table = dataset.table();
     let ties = Ties::between(&hierarchy, &table.concepts);
     if ties.is_empty() {
-        let (folder, concepts) = (dataset.folder().display(), table.concepts.len());
-        let message = format!("expected ties between the {concepts} concepts of `{folder}` in its hierarchy, got none");
-        let hint = "concepts that are kinds or parts of each other give rules; a larger vocabulary may have some";
-        return Err(Error::input(message, Some(hint.to_owned())));
+        return Err(no_ties(dataset, &hierarchy));
     }
-    let mut rules = written(&ties, table, options);
+    refuse_unclosed(&hierarchy, table)?;
+    let (rules, inferred) = written(&ties, (&hierarchy, table), options);
     let mut rule_set = loaded(&rules, table)?;
-    let axioms = if hierarchy.closed { closure(&mut rule_set, &ties, table)? } else { Vec::new() };
-    let roots = rule_set.roots();
-    let (mut left_out, mut first): (Vec<(usize, String)>, BTreeMap<Edge, usize>) = (Vec::new(), BTreeMap::new());
-    for (position, verdict) in settled(&rule_set.dag, &axioms, &roots).into_iter().enumerate() {
-        let earlier = *first.entry(roots[position]).or_insert(position);
+    let axioms = if hierarchy.closed { axioms(&mut rule_set, &ties, table) } else { Vec::new() };
+    let verdicts = settled(&rule_set.dag, &axioms, &rule_set.roots());
+    let mut structure = sifted(rules, verdicts, &rule_set);
+    structure.left_out.extend(inferred);
+    Ok(structure)
+}
+
+/// Why there are no rules, and what can be done about it.
+fn no_ties(dataset: &Dataset, hierarchy: &Hierarchy) -> Error {
+    let (folder, concepts) = (dataset.folder().display(), &dataset.table().concepts);
+    let classes = concepts.iter().filter(|concept| hierarchy.number(concept).is_some()).count();
+    let message = format!(
+        "expected concepts of `{folder}` that are kinds or parts of each other in its hierarchy, got {classes} of {} \
+         concepts that are classes of it, and no tie between them",
+        concepts.len()
+    );
+    let provenance = &dataset.manifest().provenance;
+    // Where fewer classes were found than were asked for, more would not be found either.
+    let may_grow = provenance.options.get("top").is_some_and(|top| *top == concepts.len().to_string());
+    let hint = match provenance.importer.as_str() {
+        "openimages" if may_grow => "import again with a larger `--top`: more concepts may have ties",
+        _ => "write ties between concepts into `hierarchy.json`, or rules by hand",
+    };
+    Error::input(message, Some(hint.to_owned()))
+}
+
+/// Leaves out what always holds and what was said before, with the reason; what could not be found out stays, and says
+/// so.
+fn sifted(rules: Vec<StructuralRule>, verdicts: Vec<Settled>, rule_set: &RuleSet) -> Structure {
+    let (mut structure, mut first) = (Structure { rules: Vec::new(), left_out: Vec::new() }, BTreeMap::new());
+    for ((mut rule, verdict), root) in rules.into_iter().zip(verdicts).zip(rule_set.roots()) {
+        let earlier: &String = first.entry(root).or_insert_with(|| rule.name.clone());
         let reason = match verdict {
-            Settled::Always(axioms) => always(&axioms, roots[position], &rule_set),
-            _ if earlier != position => format!("it says the same as `{}`", rules[earlier].name),
-            Settled::Never(_) | Settled::Open | Settled::Undecided => continue,
+            Settled::Always(axioms) => Some(always(&axioms, root, rule_set)),
+            _ if *earlier != rule.name => Some(format!("it says the same as `{earlier}`")),
+            Settled::Undecided => {
+                rule.undecided = true;
+                None
+            }
+            Settled::Never(_) | Settled::Open => None,
         };
-        left_out.push((position, reason));
+        match reason {
+            Some(reason) => structure.left_out.push((rule, reason)),
+            None => structure.rules.push(rule),
+        }
     }
-    let left_out = left_out.into_iter().rev().map(|(position, reason)| (rules.remove(position), reason));
-    let mut left_out: Vec<(StructuralRule, String)> = left_out.collect();
-    left_out.reverse();
-    Ok(Structure { rules, left_out })
+    structure
 }
 
 /// Why a formula holds wherever these promises of closed labels are kept.
@@ -155,7 +202,7 @@ impl Structure {
             if !rules.is_empty() {
                 let _ = writeln!(text, "\n# {}", origin.heading());
             }
-            rules.iter().for_each(|rule| text.push_str(&line(rule)));
+            rules.iter().for_each(|rule| text.push_str(&rule.line()));
         }
         if !self.left_out.is_empty() {
             text.push_str("\n# left out\n");
@@ -169,59 +216,8 @@ impl Structure {
     }
 }
 
-fn line(rule: &StructuralRule) -> String {
-    format!("{} [family={}]: {}\n", quote_name(&rule.name), rule.family(), rule.formula)
-}
-
-/// All rules that are asked for, by origin.
-fn written(ties: &Ties, table: &LabelTable, options: StructureOptions) -> Vec<StructuralRule> {
-    let quoted = |concept: usize| quote_name(&table.concepts[concept]);
-    let mut names = BTreeSet::new();
-    let mut rules = Vec::new();
-    let mut add = |origin: Origin, words: &[&str], formula: String| {
-        let name = unused(&words.iter().map(|word| slug(word)).collect::<Vec<_>>().join("_"), &mut names);
-        rules.push(StructuralRule { name, origin, formula });
-    };
-    let name = |concept: usize| table.concepts[concept].as_str();
-    if options.natural {
-        for &(kind, above) in &ties.kinds {
-            add(Origin::Kind, &[name(kind), "is", name(above)], format!("{} => {}", quoted(kind), quoted(above)));
-        }
-        for &(part, whole) in &ties.parts {
-            add(Origin::Part, &[name(part), "of", name(whole)], format!("{} => {}", quoted(part), quoted(whole)));
-        }
-    }
-    if options.inverted {
-        for &(kind, above) in &ties.kinds {
-            let words = [name(above), "shows", name(kind)];
-            add(Origin::CoarseToFine, &words, format!("{} => {}", quoted(above), quoted(kind)));
-        }
-        for &(part, whole) in &ties.parts {
-            add(
-                Origin::WholeToPart,
-                &[name(whole), "has", name(part)],
-                format!("{} => {}", quoted(whole), quoted(part)),
-            );
-        }
-        let common = positives(table);
-        for (parent, one, other) in ties.sibling_pairs(&common, &table.concepts, options.per_parent_pair_limit) {
-            for (word, symbol) in [("and", Op::And.symbol()), ("or", Op::Or.symbol())] {
-                let formula = format!("{} => {} {symbol} {}", quoted(parent), quoted(one), quoted(other));
-                add(Origin::Siblings, &[name(parent), "shows", name(one), word, name(other)], formula);
-            }
-        }
-    }
-    rules
-}
-
-/// On how many rows to learn from each concept holds.
-fn positives(table: &LabelTable) -> Vec<u64> {
-    let labels = table.labels.select(&table.training_rows());
-    (0..labels.columns()).map(|concept| labels.counts(concept).holds).collect()
-}
-
 fn loaded(rules: &[StructuralRule], table: &LabelTable) -> Result<RuleSet> {
-    let text: String = rules.iter().map(line).collect();
+    let text: String = rules.iter().map(StructuralRule::line).collect();
     let loaded = load_text("the hierarchy's rules", &text, table.vocabulary());
     match loaded.diagnostics.kept().iter().find(|_| loaded.diagnostics.errors() > 0) {
         Some(first) => Err(Error::input(format!("cannot write rules over these concepts: {}", first.message), None)),
@@ -229,39 +225,54 @@ fn loaded(rules: &[StructuralRule], table: &LabelTable) -> Result<RuleSet> {
     }
 }
 
-/// What closed labels promise: everything implies what it is a kind of. That they keep it is made sure of.
-fn closure(rule_set: &mut RuleSet, ties: &Ties, table: &LabelTable) -> Result<Vec<Edge>> {
+/// Makes sure that labels keep what the hierarchy promises of them.
+fn refuse_unclosed(hierarchy: &Hierarchy, table: &LabelTable) -> Result<()> {
+    let broken = hierarchy.broken_ties(table);
+    let Some(first) = broken.first() else { return Ok(()) };
+    let (path, rule, rows) = (table.path.display(), &first.rule, first.in_words());
+    let more =
+        if broken.len() > 1 { format!("; {} other ties are broken, too", broken.len() - 1) } else { String::new() };
+    let message = format!("expected labels in `{path}` that are closed upwards, got `{rule}` broken by {rows}{more}");
+    let hint = "mend the labels, or write `\"closed\": false` in `hierarchy.json`; `chimera data check` lists all";
+    Err(Error::input(message, Some(hint.to_owned())))
+}
+
+/// What closed labels promise: everything implies what it is a kind of.
+fn axioms(rule_set: &mut RuleSet, ties: &Ties, table: &LabelTable) -> Vec<Edge> {
     let dag = &mut rule_set.dag;
     let mut leaf = |concept: usize| dag.resolve(&table.concepts[concept]).map(|concept| dag.leaf(concept));
     let pairs: Vec<(Edge, Edge)> =
         ties.ancestors.iter().filter_map(|&(kind, above)| Some((leaf(kind)?, leaf(above)?))).collect();
-    let axioms: Vec<Edge> =
-        pairs.into_iter().filter_map(|(kind, above)| dag.gate(Op::Implies, vec![kind, above]).ok()).collect();
-    let truth = Program::compile(dag, &axioms).evaluate(&table.labels);
-    for (column, &axiom) in axioms.iter().enumerate() {
-        let broken = truth.counts(column).fails;
-        if broken > 0 {
-            let (path, rule) = (table.path.display(), dag.text(axiom));
-            let message =
-                format!("expected labels in `{path}` that are closed upwards, got {broken} rows that break `{rule}`");
-            let hint = "mend the labels, or write `\"closed\": false` in `hierarchy.json`";
-            return Err(Error::input(message, Some(hint.to_owned())));
-        }
+    pairs.into_iter().filter_map(|(kind, above)| dag.gate(Op::Implies, vec![kind, above]).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use chimera_logic::vocabulary::Vocabulary;
+
+    use super::*;
+
+    /// No solver is asked: whatever it says, nothing stays without a word.
+    #[test]
+    fn what_is_undecided_stays_and_says_so() {
+        let rule = |name: &str, formula: &str| StructuralRule {
+            name: name.to_owned(),
+            origin: Origin::Part,
+            formula: formula.to_owned(),
+            through: vec!["Body".to_owned()],
+            undecided: false,
+        };
+        let rules = vec![rule("one", "a => b"), rule("two", "b => c"), rule("three", "b => c"), rule("four", "c => a")];
+        let text: String = rules.iter().map(StructuralRule::line).collect();
+        let rule_set = load_text("rules", &text, Vocabulary::open()).rule_set;
+        let verdicts = vec![Settled::Open, Settled::Undecided, Settled::Undecided, Settled::Always(Vec::new())];
+        let Structure { rules, left_out } = sifted(rules, verdicts, &rule_set);
+        let kept: Vec<(&str, bool)> = rules.iter().map(|rule| (rule.name.as_str(), rule.undecided)).collect();
+        assert_eq!(kept, [("one", false), ("two", true)]);
+        let reasons: Vec<&str> = left_out.iter().map(|(_, reason)| reason.as_str()).collect();
+        assert_eq!(reasons, ["it says the same as `two`", "it always holds, whatever the concepts are"]);
+        assert_eq!(rules[0].line(), "one [family=simple]: a => b  # through Body\n");
+        let line = "two [family=simple]: b => c  # through Body; not found out if closed labels can break it\n";
+        assert_eq!(rules[1].line(), line);
     }
-    Ok(axioms)
-}
-
-/// A name of small letters, digits and `_`.
-fn slug(name: &str) -> String {
-    let lower = name.to_lowercase();
-    let words = lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("_")
-}
-
-/// The name, with a number behind it where it is taken.
-fn unused(name: &str, taken: &mut BTreeSet<String>) -> String {
-    let numbered = |number: usize| if number == 1 { name.to_owned() } else { format!("{name}_{number}") };
-    let free = (1..).map(numbered).find(|name| !taken.contains(name)).unwrap_or_default();
-    taken.insert(free.clone());
-    free
 }

@@ -14,6 +14,7 @@ pub use crate::data::cell::CellRule;
 use crate::data::columns::Text;
 pub use crate::data::columns::{ColumnNames, TableOptions};
 use crate::data::extras::Extras;
+use crate::data::import::recognise::import_command;
 use crate::data::names::Names;
 use crate::data::problem::{Numbering, TableProblems};
 use crate::data::split::Split;
@@ -141,8 +142,11 @@ impl LabelTable {
     }
 }
 
-/// The table that was probably meant, when a folder was given.
+/// What was probably meant, when a folder was given: the table inside, or a source that is no dataset yet.
 fn table_inside(folder: &Path) -> Option<String> {
     let tables = ["samples.parquet", "samples.csv"].map(|name| folder.join(name));
-    tables.iter().find(|table| table.is_file()).map(|table| format!("give the table inside: `{}`", table.display()))
+    let table = tables.iter().find(|table| table.is_file());
+    let table = table.map(|table| format!("give the table inside: `{}`", table.display()));
+    let import = |command| format!("make a dataset of it first: `chimera import {command} --out DIR`");
+    table.or_else(|| import_command(folder).map(import))
 }

@@ -22,7 +22,7 @@ fn tables_become_datasets() {
     let table = place.write("t.csv", "id,split,red,blue\na,Train,1,0\nb,val,,1\nc,train,0,0\n");
     let imported =
         import_table(&TableImport { table: table.clone(), ..TableImport::default() }, &place.path("ds")).unwrap();
-    assert_eq!(told(&imported.notes), "1 rows of the split `val` count as test: nothing is fitted on them: ");
+    assert_eq!(told(&imported.notes), "1 row of the split `val` counts as test: nothing is fitted on it: ");
     let dataset = Dataset::open(&place.path("ds")).unwrap();
     assert_eq!((dataset.manifest().kind, dataset.manifest().name.as_str()), (Kind::Labels, "ds"));
     assert_eq!(sizes(&dataset), [1, 1, 1, 0]);
@@ -283,7 +283,7 @@ fn media_are_looked_at_before_anything_is_made_of_them() {
     let notes = told(&imported.notes);
     let unusable = "3 media that cannot be used: empty.png: it is empty, page.jpg: it does not begin like a picture, \
                     folder.png: it is a folder";
-    assert!(notes.contains(unusable) && notes.contains("1 media that are not there: gone.png"), "{notes}");
+    assert!(notes.contains(unusable) && notes.contains("1 medium that is not there: gone.png"), "{notes}");
     import.strict = true;
     let error = import_table(&import, &place.path("ds")).unwrap_err().to_string();
     assert!(error.contains("got nothing at 1 of 5 paths"), "{error}");

@@ -75,7 +75,7 @@ fn scenes_become_samples_of_their_splits() {
     assert_eq!(held(dataset, ids[3]), ["green_cube", "metal_any", "gray_cyl"]);
     assert_eq!(dataset.splits()[2..], [Split::Oracle, Split::Test]);
     assert_eq!(dataset.table().media.as_ref().unwrap()[3], "val/CLEVR_val_000000.png");
-    assert!(told(&imported.notes).contains("1 rows of the split `val` count as test"), "{}", told(&imported.notes));
+    assert!(told(&imported.notes).contains("1 row of the split `val` counts as test"), "{}", told(&imported.notes));
     assert_eq!(dataset.manifest().provenance.sources.len(), 3);
     assert_eq!(dataset.manifest().provenance.options["concepts"], "preset");
 }
@@ -90,7 +90,7 @@ fn a_train_file_alone_is_dealt() {
     let imported = import(&place, &source(&place));
     let notes = told(&imported.notes);
     assert!(notes.contains("the source has no splits: train=0.8,test=0.2"), "{notes}");
-    assert!(notes.contains("1 media that are not there: train/CLEVR_train_000019.png"), "{notes}");
+    assert!(notes.contains("1 medium that is not there: train/CLEVR_train_000019.png"), "{notes}");
     assert!(notes.contains("5 concepts hold in no sample: blue_sphere, green_cube, gray_cyl"), "{notes}");
     assert!(imported.dataset.splits().contains(&Split::Test));
     let strict = ClevrImport { strict: true, ..source(&place) };
@@ -193,7 +193,7 @@ fn bad_scenes_are_left_out_and_counted() {
         "{notes}"
     );
     assert!(notes.contains("scene 2: missing field `objects`"), "{notes}");
-    assert!(notes.contains("1 samples were left out, since their picture or video came before"), "{notes}");
+    assert!(notes.contains("1 sample was left out, since its picture or video came before"), "{notes}");
     assert!(notes.contains("scene 4: train/a.png is in CLEVR_train_scenes.json, scene 0"), "{notes}");
     let strict = ClevrImport { strict: true, ..source(&place) };
     let error = import_clevr(&strict, &place.path("strict")).unwrap_err().to_string();

@@ -85,11 +85,11 @@ fn annotations_become_samples_with_files_or_folders_for_videos() {
     assert_eq!(held("video_00002"), [1, 0, 0, 0, 0, 0, 0, 0]);
     let notes = told(&imported.notes);
     assert!(
-        notes.contains("1 media that are not there: video_validation/video_00000-01000/video_00002.mp4"),
+        notes.contains("1 medium that is not there: video_validation/video_00000-01000/video_00002.mp4"),
         "{notes}"
     );
     assert!(notes.contains("2 videos have another number of frames than CLEVRER's 128"), "{notes}");
-    assert!(notes.contains("1 videos without an annotation were left out: video_validation/video_0"), "{notes}");
+    assert!(notes.contains("1 video without an annotation was left out: video_validation/video_0"), "{notes}");
     assert!(notes.contains("2 concepts hold in no sample: collide_before_half(blue,gray), entered_then_"), "{notes}");
     let [annotations] = dataset.manifest().provenance.sources.as_slice() else { panic!("one source") };
     assert_eq!(annotations.file, "3 annotations: the hash of their hashes, in the order of their paths");
@@ -189,7 +189,7 @@ fn bad_annotations_are_left_out_and_counted() {
         assert!(line.starts_with("annotation_train/annotation_00000-01000/") && line.contains(expected), "{line}");
     }
     assert!(notes.contains("annotation_00500.json: EOF while parsing"), "{notes}");
-    assert!(notes.contains("1 samples were left out, since their picture or video came before"), "{notes}");
+    assert!(notes.contains("1 sample was left out, since its picture or video came before"), "{notes}");
     assert!(notes.contains("annotation_01000.json: video_00000 is in annotation_train/"), "{notes}");
     assert!(!notes.contains("without an annotation"), "{notes}");
     let strict = ClevrerImport { strict: true, ..source(&place, "cube") };
@@ -309,5 +309,5 @@ fn the_original_files_are_read() {
         }
     }
     let notes = told(&imported.notes);
-    assert!(!notes.contains("another number of frames") && !notes.contains("samples were left out"), "{notes}");
+    assert!(!notes.contains("another number of frames") && !notes.contains("left out, since"), "{notes}");
 }

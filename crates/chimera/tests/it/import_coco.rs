@@ -103,8 +103,8 @@ fn numbers_that_mean_other_pictures_in_the_other_file_are_told_apart() {
     let shown = |row: usize| [0, 1].map(|column| table.labels.get(row, column).unwrap());
     assert_eq!([0, 1, 2, 3].map(shown), [[true, false], [false, false], [false, true], [false, false]]);
     let notes = told(&imported.notes);
-    assert!(notes.contains("1 numbers stand for different pictures in both files") && notes.contains(": 0"), "{notes}");
-    assert!(notes.contains("1 annotations of unknown pictures or categories"), "{notes}");
+    assert!(notes.contains("1 number stands for different pictures in both files") && notes.contains(": 0"), "{notes}");
+    assert!(notes.contains("1 annotation of an unknown picture or category"), "{notes}");
     // The same picture in both files is a leak.
     let twice = CocoImport { test: Some(import.instances.clone()), ..import };
     let error = import_coco(&twice, &place.path("twice")).unwrap_err().to_string();
@@ -131,5 +131,9 @@ fn categories_of_one_name_are_one_concept() {
     let table = imported.dataset.table();
     assert_eq!(table.concepts, ["dog", "cat"]);
     assert_eq!([0, 1, 2].map(|row| table.labels.get(row, 0)), [Some(true), Some(true), Some(false)]);
-    assert!(told(&imported.notes).contains("share a name, and became one concept:  dog"), "{:?}", imported.notes);
+    assert!(
+        told(&imported.notes).contains("shares the name of another, and became one concept with it:  dog"),
+        "{:?}",
+        imported.notes
+    );
 }

@@ -104,7 +104,7 @@ fn features_from_parquet_by_id_with_strangers_counted() {
     for file in [columns, lists] {
         let imported = with_features(&place, "z.parquet", &file, None).unwrap();
         let notes =
-            "0 feature rows matched by id: \n1 rows of features belong to samples that the table does not have: ";
+            "0 feature rows matched by id: \n1 row of features belongs to a sample that the table does not have: ";
         assert_eq!(told(&imported.notes), notes);
         assert_eq!(imported.dataset.features().unwrap().unwrap().values(), VALUES);
     }
@@ -269,7 +269,7 @@ fn columns_of_parquet_are_taken_or_told() {
     let values = [1.0, 2.0, 1.0, -3.0, 4.0, 0.0, 5.0, -6.5, 1.0];
     assert_eq!(imported.dataset.features().unwrap().unwrap().values(), values);
     let notes = "0 feature rows matched by id: \n\
-                 1 arrays or columns of the features' file that are not used: caption\n\
+                 1 array or column of the features' file that is not used: caption\n\
                  2 arrays or columns of integers or booleans became 32-bit floats: x, lit";
     assert_eq!(told(&imported.notes), notes);
 
@@ -283,7 +283,7 @@ fn columns_of_parquet_are_taken_or_told() {
     let imported = with_features(&place, "z.parquet", &lists, Some("dino")).unwrap();
     assert_eq!(imported.dataset.features().unwrap().unwrap().values(), [11.0, 12.0, 13.0, 14.0, 15.0, 16.0]);
     assert_eq!(imported.dataset.manifest().provenance.options["array"], "dino");
-    assert!(told(&imported.notes).contains("are not used: clip"), "{:?}", imported.notes);
+    assert!(told(&imported.notes).contains("is not used: clip"), "{:?}", imported.notes);
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn claims_that_a_file_cannot_hold_are_refused_and_only_what_is_taken_is_decoded(
     // `other` has a header and no elements; it is listed, never read.
     let beside = npz(&[("z", npy(3, 2, &VALUES)), ("other", npy_bytes("<i8", "(3, 99999999999)", &[]))], Stored);
     let imported = with_features(&place, "z.npz", &beside, None).unwrap();
-    assert!(told(&imported.notes).contains("are not used: other"), "{:?}", imported.notes);
+    assert!(told(&imported.notes).contains("is not used: other"), "{:?}", imported.notes);
 }
 
 #[test]

@@ -139,6 +139,12 @@ fn pictures_of_one_split_are_dealt() {
         let error = refused(&OpenImagesImport { val_train_frac: Some(share), ..import(&alone) });
         assert!(error.contains("expected a share between 0 and 1, got"), "{error}");
     }
+    // A share that no picture falls to is told by its name, whichever side it leaves empty.
+    for (share, split) in [(0.001, "train"), (0.999, "test")] {
+        let error = refused(&OpenImagesImport { val_train_frac: Some(share), ..import(&alone) });
+        assert!(error.contains(&format!("expected rows for the split `{split}` in `")), "{error}");
+        assert!(error.contains("got none of 40 by train=0") && error.contains("with `--val-train-frac`"), "{error}");
+    }
     let mut shares = OpenImagesImport { val_train_frac: Some(0.5), ..import(&alone) };
     shares.options.split = SplitRule::Shares(vec![(Split::Train, 1.0)]);
     assert!(refused(&shares).contains("expected `--split` or `--val-train-frac`, got both"));
@@ -176,7 +182,7 @@ fn an_open_world_knows_what_was_verified() {
     let expected = "3 verified absences were not believed, since a box or another answer shows the class: v1: Vehicle, \
         v2: Vehicle, v3: Land vehicle";
     assert!(notes.contains(expected), "{notes}");
-    assert!(notes.contains("1 pictures have verified labels but no boxes: they are no samples: gone"), "{notes}");
+    assert!(notes.contains("1 picture has verified labels but no boxes: it is no sample: gone"), "{notes}");
     assert!(
         notes.contains("2 rows of verified labels were left out") && notes.contains("line 11: expected a class"),
         "{notes}"
@@ -216,7 +222,11 @@ fn files_can_be_named_one_by_one() {
         "{error}"
     );
     let error = missing(OpenImagesImport { folder: oi, boxes: Vec::new(), ..named.clone() });
-    assert!(error.contains("expected `train-annotations-bbox.csv` in `"), "{error}");
+    assert!(error.contains("expected `<split>-annotations-bbox.csv` in `"), "{error}");
+    assert!(
+        error.contains("hint: such as `validation-annotations-bbox.csv`: give the folder that holds it"),
+        "{error}"
+    );
     let boxes = vec![BoxFile { split: None, path: place.path("boxes.csv") }];
     assert!(missing(OpenImagesImport { boxes, ..named }).contains("hint: say which it is: `--boxes train="));
     let both = self::place(&[("train", TRAIN), ("oidv6-train", TRAIN)]);
@@ -247,7 +257,7 @@ fn bad_rows_are_left_out_and_listed() {
         &format!("line 8: {range} 0.1, 0.2, , "),
         "line 9: expected an ImageID, got ``",
         &format!("line 13: {range} 0.1, 0.2, 0.3, 0.3"),
-        "1 rows of boxes came before, with the same class and place: train-annotations-bbox.csv, line 3",
+        "1 row of boxes came before, with the same class and place: train-annotations-bbox.csv, line 3",
         "9 pictures without a box that can be used are no samples: b, t1, ",
     ] {
         assert!(notes.contains(expected), "{expected}\n{notes}");
@@ -261,7 +271,7 @@ fn bad_rows_are_left_out_and_listed() {
     // Missing pictures are counted, or refused.
     std::fs::remove_file(place.path("oi/train/k.jpg")).unwrap();
     let notes = told(&import_openimages(&import(&place), &place.path("fewer")).unwrap().notes);
-    assert!(notes.contains("1 media that are not there: train/k.jpg"), "{notes}");
+    assert!(notes.contains("1 medium that is not there: train/k.jpg"), "{notes}");
     std::fs::remove_file(place.path("oi/train/a.jpg")).unwrap();
     let none = refused(&import(&place));
     assert!(
@@ -326,7 +336,7 @@ fn classes_that_cannot_be_right_are_named() {
     let notes = told(&imported.notes);
     for expected in [
         "2 classes share a name: their ids are added to it: Crane (/m/crane1), Crane (/m/crane2)",
-        "1 classes of the hierarchy have no name: rows that show them cannot be used: /m/taxi",
+        "1 class of the hierarchy has no name: rows that show it cannot be used: /m/taxi",
         "2 classes have no place in the hierarchy",
     ] {
         assert!(notes.contains(expected), "{expected}\n{notes}");
@@ -362,7 +372,7 @@ fn real_boxes_have_the_counts_of_pandas() {
     assert_eq!(counts, expected, "none of the five is above another, so closure adds nothing");
     let notes = told(&imported.notes);
     // 240 photos lie there: [f[:-4] for f in os.listdir("validation") if f[:-4] not in set(b.ImageID)] has one.
-    assert!(notes.contains("1 pictures without a box that can be used are no samples"), "{notes}");
+    assert!(notes.contains("1 picture without a box that can be used is no sample"), "{notes}");
     assert!(notes.contains("190 classes stand at several places of the hierarchy"), "{notes}");
     assert!(notes.contains("train pictures show 5 classes, which all became concepts"), "{notes}");
     let test = imported.dataset.splits().iter().filter(|split| **split == Split::Test).count();
@@ -418,4 +428,32 @@ fn a_split_that_is_for_results_alone_is_not_learned_from() {
     let place = place(&[("test", TRAIN)]);
     let error = import_openimages(&import(&place), &place.path("ds")).unwrap_err().to_string();
     assert!(error.contains("got those of test alone\nhint: to deal all pictures anew"), "{error}");
+}
+
+#[test]
+fn words_for_a_split_are_one_and_lead_to_its_pictures() {
+    let place = place(&[("train", TRAIN), ("validation", &[("v1", "car"), ("v2", "person")])]);
+    let named = |text: &str| BoxFile::parse(&text.replace("DIR", place.path("oi").to_str().unwrap()));
+    let (train, val) = ("DIR/train-annotations-bbox.csv", "DIR/validation-annotations-bbox.csv");
+    // The folder `validation` is found although its split was called otherwise.
+    let boxes = vec![named(train), named(&format!("val={val}"))];
+    let imported = import_openimages(&OpenImagesImport { boxes, ..import(&place) }, &place.path("a")).unwrap();
+    let dataset = &imported.dataset;
+    assert!((0..dataset.table().ids.len()).all(|row| dataset.media_path(row).unwrap().is_file()));
+    assert!(told(&imported.notes).contains("2 rows of the split `validation` count as test"));
+    // `train` and `training` are one split: pictures may be in both files, and there is but one split to deal.
+    place.write("oi/more.csv", format!("{HEADER}\nt1,x,/m/person,1,0,1,0,1,0,0,0,0,0\n"));
+    let boxes = vec![named(train), named("training=DIR/more.csv")];
+    let imported = import_openimages(&OpenImagesImport { boxes, ..import(&place) }, &place.path("b")).unwrap();
+    assert!(told(&imported.notes).contains("pictures of one split alone are dealt"), "{:?}", imported.notes);
+    assert_eq!(row(&imported.dataset, "t1")["Person"], '1');
+    // `testing` is as little to learn from as `test`, and a word that is no split is not taken for a file.
+    let refused = |text: &str| {
+        let import = OpenImagesImport { boxes: vec![named(text)], ..import(&place) };
+        import_openimages(&import, &place.path("ds")).unwrap_err().to_string()
+    };
+    assert!(refused(&format!("testing={val}")).contains("got those of test alone"));
+    let error = refused(&format!("foo={val}"));
+    assert!(error.contains("before `=` in `--boxes foo=") && error.contains("got `foo`"), "{error}");
+    place.assert_no_dataset();
 }

@@ -80,7 +80,7 @@ fn bad_annotations_are_left_out_and_counted() {
         line("large")
     );
     // What is in train and in val stays in train.
-    assert!(notes.contains("1 samples were left out, since their picture or video came before"), "{notes}");
+    assert!(notes.contains("1 sample was left out, since its picture or video came before"), "{notes}");
     assert!(notes.contains("annotations/val/again.json: good is in annotations/train/good.json"), "{notes}");
     let strict = VidorImport { strict: true, ..source(&place, "vidor") };
     let error = import_vidor(&strict, &place.path("strict")).unwrap_err().to_string();
@@ -154,12 +154,70 @@ fn layouts_and_splits_of_another_kind_are_refused() {
     let options = ImportOptions { split, seed: DEFAULT_SEED, ..ImportOptions::default() };
     let dealt = import_vidor(&VidorImport { options, ..source(&place, "parts") }, &place.path("dealt")).unwrap();
     assert_eq!(dealt.dataset.table().ids.len(), 20);
-    // No concept at all is no dataset.
-    let concepts = VidorConcepts { top_objects: 0, top_relations: 0, min_rel_support: 1 };
+    // No concept at all is no dataset; what is said would change that.
     fs::rename(place.path("parts/annotations/part1"), place.path("parts/annotations/train")).unwrap();
-    assert!(
-        refused(&place, &VidorImport { concepts, ..source(&place, "parts") }).contains("expected a concept at least")
-    );
+    let none = |top_objects: usize, top_relations: usize, min_rel_support: usize| {
+        let concepts = VidorConcepts { top_objects, top_relations, min_rel_support };
+        refused(&place, &VidorImport { concepts, ..source(&place, "parts") })
+    };
+    let message = none(0, 0, 1);
+    assert!(message.ends_with("got `--top-objects 0` and `--top-relations 0`\nhint: give one of them a larger number"));
+    // A fifth of 20 videos is for test, and dogs chase balls in the other 16.
+    let message = none(0, 200, 17);
+    assert!(message.contains("got `--top-objects 0` and no relation in 17 of 16 train videos"), "{message}");
+    assert!(message.ends_with("hint: give `--top-objects` a larger number, or `--min-rel-support 16`"), "{message}");
+    let concepts = VidorConcepts { top_objects: 0, top_relations: 200, min_rel_support: 16 };
+    let imported = import_vidor(&VidorImport { concepts, ..source(&place, "parts") }, &place.path("few")).unwrap();
+    assert_eq!(imported.dataset.table().concepts, ["rel:dog-chase-ball"]);
+    assert!(!told(&imported.notes).contains("no concept"), "whoever asks for no objects need not be told");
+    // Frames in which nothing is to be seen.
+    let empty = Place::new();
+    empty.write("vidor/train/a.json", annotation("a", 16, &[("dog", 0..1)], &[]).to_string());
+    let message = refused(&empty, &source(&empty, "vidor"));
+    assert!(message.contains("objects in the frames that are taken of 1 train videos, got none\nhint: take more"));
+}
+
+#[test]
+fn several_videos_of_one_id_are_told_and_refused() {
+    let place = Place::new();
+    let write = |name: &str, path: Option<&str>| {
+        let mut text = annotation(name, 8, &[("dog", 0..8)], &[]);
+        path.into_iter().for_each(|path| text["video_path"] = json!(path));
+        place.write(&format!("vidor/train/{name}.json"), text.to_string());
+    };
+    write("one", None);
+    write("two", Some("b/two.mp4"));
+    write("three", None);
+    for video in ["b/one.mp4", "a/one.webm", "a/two.mp4", "b/two.mp4", "c/three.mp4"] {
+        place.write(&format!("vidor/videos/{video}"), MP4);
+    }
+    place.write("vidor/videos/a/one/0.png", PNG);
+    let beside = VidorImport { videos: VidorVideos::Beside, ..source(&place, "vidor") };
+    let imported = import_vidor(&beside, &place.path("told")).unwrap();
+    let notes = told(&imported.notes);
+    // Files come before folders of frames; the path of `two` says which it is.
+    let expected = "1 `video_id` is that of several videos: the first is taken: one: a/one.webm, not b/one.mp4, a/one";
+    assert!(notes.contains(expected), "{notes}");
+    assert_eq!(imported.dataset.table().media.as_ref().unwrap(), &["a/one.webm", "c/three.mp4", "b/two.mp4"]);
+    let message = refused(&place, &VidorImport { strict: true, ..beside });
+    assert!(message.contains("expected one video of each `video_id` in `"), "{message}");
+    assert!(message.contains("got 1 otherwise: one: a/one.webm, not b/one.mp4, a/one\nhint: "), "{message}");
+}
+
+#[test]
+fn a_folder_around_or_of_another_source_is_named() {
+    let place = Place::new();
+    place.write("around/VidVRD-dataset/train/a.json", good("a").to_string());
+    let inner = place.path("around/VidVRD-dataset");
+    let message = refused(&place, &source(&place, "around"));
+    let expected = format!("hint: `{0}` looks like VidOR or VidVRD: `chimera import vidor {0} --out", inner.display());
+    assert!(message.contains(&expected), "{message}");
+    place.write("mnist/train-images-idx3-ubyte.gz", "x");
+    let message = refused(&place, &source(&place, "mnist"));
+    assert!(message.contains("mnist` looks like MNIST: `chimera import mnist "), "{message}");
+    fs::create_dir(place.path("nothing")).unwrap();
+    let message = refused(&place, &source(&place, "nothing"));
+    assert!(message.contains("hint: give the folder, or a zip archive of it, that holds"), "{message}");
 }
 
 #[test]
@@ -193,17 +251,17 @@ fn videos_that_are_missing_or_of_another_length_are_told() {
     assert_eq!(imported.dataset.table().ids.len(), 4, "they stay");
     let notes = told(&imported.notes);
     assert!(
-        notes.contains("1 videos have fewer frames than the 8 that are taken: some are repeated: train/short.json: 3")
+        notes.contains("1 video has fewer frames than the 8 that are taken: some are repeated: train/short.json: 3")
     );
     assert!(notes.contains("moments than pictures: few: 10 pictures, 20 frames in train/few.json"), "{notes}");
     assert!(!notes.contains("eight:") && !notes.contains("not there"), "{notes}");
     let strict = || VidorImport { strict: true, ..beside("vidor") };
     let message = refused(&place, &strict());
     assert!(message.contains("expected at least 8 frames of each video in `"), "{message}");
-    assert!(message.contains("got 1 others: train/short.json: 3 frames"), "{message}");
+    assert!(message.contains("got 1 otherwise: train/short.json: 3 frames"), "{message}");
     let message = refused(&place, &VidorImport { frames: 3, ..strict() });
     assert!(
-        message.contains("`frame_count` says, or of 3 in `") && message.contains("got 2 others: eight: 8"),
+        message.contains("`frame_count` says, or of 3 in `") && message.contains("got 2 otherwise: eight: 8"),
         "{message}"
     );
     fs::remove_dir_all(place.path("vidor/videos/few")).unwrap();

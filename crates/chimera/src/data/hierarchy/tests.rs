@@ -86,6 +86,9 @@ fn the_file_comes_back() {
         let error = read(text);
         assert!(error.contains(expected), "{error}");
     }
+    let two = r#"{"classes": [{"name": "Vehicle"}, {"name": "Car", "is_a": ["Vehicel"], "part_of": ["x", "y"]}]}"#;
+    let expected = "above `Car`, got `Vehicel`; 2 other ties lead to no class, too\nhint: did you mean `Vehicle`?";
+    assert!(read(two).contains(expected), "{}", read(two));
     let missing = Hierarchy::read(&folder.path().join("elsewhere")).unwrap_err().to_string();
     assert!(missing.contains("got none\nhint: `chimera import openimages` writes one"), "{missing}");
 }

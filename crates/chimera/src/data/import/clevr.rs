@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer};
 
-use super::samples::check_split;
+use super::samples::{check_split, in_name};
 use super::solids::concepts::ConceptOptions;
 use super::solids::{Content, Found, Import, Sample};
-use super::{ImportOptions, Imported, source};
+use super::{ImportOptions, Imported, recognise, source};
 use crate::data::cell::shown;
 use crate::data::clevr::look::Look;
 use crate::data::draft::DatasetWriter;
@@ -61,7 +61,7 @@ pub fn import_clevr(import: &ClevrImport, out: &Path) -> Result<Imported> {
     let writer = DatasetWriter::create(out)?;
     import.concepts.check(Kind::Image)?;
     let files = scene_files(&import.folder)?;
-    files.iter().try_for_each(|(split, path)| check_split(split, path, &import.options))?;
+    files.iter().try_for_each(|(split, path)| check_split(split, &in_name(path), &import.options))?;
     let mut found = Vec::new();
     for (split, path) in &files {
         read(split, path, &mut found)?;
@@ -97,9 +97,11 @@ fn scene_files(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     files.sort_by_key(|(split, _)| (split != "train", split.clone()));
     if files.is_empty() {
         let message = format!("expected `scenes/CLEVR_train_scenes.json` in `{}`, got none", folder.display());
-        let hint = "give the folder that holds `scenes/CLEVR_<split>_scenes.json` and `images/<split>/`, such as \
-                    `CLEVR_v1.0`";
-        return Err(Error::input(message, Some(hint.to_owned())));
+        let hint = recognise::elsewhere(folder, "clevr").unwrap_or_else(|| {
+            "give the folder that holds `scenes/CLEVR_<split>_scenes.json` and `images/<split>/`, such as `CLEVR_v1.0`"
+                .to_owned()
+        });
+        return Err(Error::input(message, Some(hint)));
     }
     Ok(files)
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::clevrer_files::{AnnotationFile, Videos, annotation_files};
 use super::media_list::LOOKERS;
-use super::samples::{annotations_as_source, check_split};
+use super::samples::{annotations_as_source, check_split, in_name};
 use super::solids::concepts::ConceptOptions;
 use super::solids::{Content, Found, Import, Sample};
-use super::{ImportOptions, Imported, Note};
+use super::{ImportOptions, Imported, Note, recognise};
 use crate::data::clevr::clip::Clip;
 use crate::data::clevr::outline::Outline;
 use crate::data::draft::DatasetWriter;
@@ -49,13 +49,14 @@ pub fn import_clevrer(import: &ClevrerImport, out: &Path) -> Result<Imported> {
     let writer = DatasetWriter::create(out)?;
     import.concepts.check(Kind::Video)?;
     let files = annotation_files(&import.folder)?;
-    files.iter().try_for_each(|file| check_split(&file.split, &file.folder, &import.options))?;
+    files.iter().try_for_each(|file| check_split(&file.split, &in_name(&file.folder), &import.options))?;
     let videos = Videos::of(&import.folder, &files)?;
     let described = in_parallel(LOOKERS, files.len(), |number| Ok(describe(&files[number].path)))?;
     let mut notes = Vec::new();
-    let mut odd = Note::new(format!(
-        "videos have another number of frames than CLEVRER's {FRAMES}: halves are those of their own"
-    ));
+    let mut odd = Note::about(
+        format!("video has another number of frames than CLEVRER's {FRAMES}: halves are those of its own"),
+        format!("videos have another number of frames than CLEVRER's {FRAMES}: halves are those of their own"),
+    );
     let hashes: Vec<blake3::Hash> = described.iter().map(|described| described.hash).collect();
     let found = files.iter().zip(described);
     let found: Vec<Found> = found.map(|(file, described)| sample(file, described.outcome, &videos, &mut odd)).collect();
@@ -118,14 +119,12 @@ pub(super) fn not_clevrer(folder: &Path) -> Error {
     );
     let above = folder.ancestors().find(|above| !is_inner(above)).filter(|above| *above != folder);
     let above = above.filter(|above| !above.as_os_str().is_empty());
-    let hint = above.map_or_else(
-        || {
-            "give the folder that holds `annotation_<split>/annotation_AAAAA-BBBBB/annotation_NNNNN.json` and \
-             `video_<split>/video_AAAAA-BBBBB/video_NNNNN.mp4`, or folders `video_NNNNN/` of frames"
-                .to_owned()
-        },
-        |above| format!("give the folder above, which holds the videos, too: `{}`", above.display()),
-    );
+    let above = above.map(|above| format!("give the folder above, which holds the videos, too: `{}`", above.display()));
+    let hint = above.or_else(|| recognise::elsewhere(folder, "clevrer")).unwrap_or_else(|| {
+        "give the folder that holds `annotation_<split>/annotation_AAAAA-BBBBB/annotation_NNNNN.json` and \
+         `video_<split>/video_AAAAA-BBBBB/video_NNNNN.mp4`, or folders `video_NNNNN/` of frames"
+            .to_owned()
+    });
     Error::input(message, Some(hint))
 }
 

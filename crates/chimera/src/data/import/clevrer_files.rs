@@ -108,7 +108,8 @@ impl Videos {
             (file.split.clone(), stem)
         });
         let annotated: BTreeSet<(String, String)> = annotated.collect();
-        let mut strays = Note::new("videos without an annotation were left out");
+        let mut strays =
+            Note::about("video without an annotation was left out", "videos without an annotation were left out");
         for (key, places) in &self.places {
             if !annotated.contains(key) {
                 places.iter().take(1).for_each(|place| strays.add(|| place.clone()));

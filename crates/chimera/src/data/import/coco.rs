@@ -125,7 +125,10 @@ impl Gathered {
                 Error::input(format!("cannot read `{}`: {words}", path.display()), Some(hint.to_owned()))
             })?;
         let (mut column_of, mut columns) = (HashMap::new(), BTreeSet::new());
-        let mut twice = Note::new(format!("categories of `{}` share a name, and became one concept", path.display()));
+        let mut twice = Note::about(
+            format!("category of `{}` shares the name of another, and became one concept with it", path.display()),
+            format!("categories of `{}` share the names of others, and became one concept with them", path.display()),
+        );
         for category in &instances.categories {
             let name = category.name.trim().to_owned();
             let column = self.categories.insert_full(name).0;
@@ -148,8 +151,10 @@ impl Gathered {
                 return Err(Error::input(message, None));
             }
         }
-        let mut stray =
-            Note::new(format!("annotations of unknown pictures or categories in `{}` were skipped", path.display()));
+        let mut stray = Note::about(
+            format!("annotation of an unknown picture or category in `{}` was skipped", path.display()),
+            format!("annotations of unknown pictures or categories in `{}` were skipped", path.display()),
+        );
         let mut cells = Vec::with_capacity(instances.annotations.len());
         for annotation in &instances.annotations {
             let cell = pictures.get_index_of(&annotation.image_id).zip(column_of.get(&annotation.category_id).copied());
@@ -189,10 +194,16 @@ impl Gathered {
                 (first..first + file.pictures.len()).for_each(|row| known.set(row, column, true));
             }
             first += file.pictures.len();
-            let mut lacking = Note::new(format!(
-                "categories that `{}` does not have: whether its pictures show them is unknown",
-                file.path.display()
-            ));
+            let mut lacking = Note::about(
+                format!(
+                    "category that `{}` does not have: whether its pictures show it is unknown",
+                    file.path.display()
+                ),
+                format!(
+                    "categories that `{}` does not have: whether its pictures show them is unknown",
+                    file.path.display()
+                ),
+            );
             let missing = categories.iter().enumerate().filter(|(column, _)| !file.columns.contains(column));
             missing.for_each(|(_, name)| lacking.add(|| name.clone()));
             notes.extend((lacking.count > 0).then_some(lacking));
@@ -216,8 +227,10 @@ impl Gathered {
 
 /// The numbers of pictures; behind the name of their split where two files number different pictures alike.
 fn ids_of(files: &[InstancesFile], notes: &mut Vec<Note>) -> Names {
-    let mut alike =
-        Note::new("numbers stand for different pictures in both files: samples are named `train-1`, `test-1`");
+    let mut alike = Note::about(
+        "number stands for different pictures in both files: samples are named `train-1`, `test-1`",
+        "numbers stand for different pictures in both files: samples are named `train-1`, `test-1`",
+    );
     for (position, file) in files.iter().enumerate() {
         let is_known = |number: &&u64| files[..position].iter().any(|other| other.pictures.contains_key(*number));
         file.pictures.keys().filter(is_known).for_each(|number| alike.add(|| number.to_string()));

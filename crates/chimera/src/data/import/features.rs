@@ -43,13 +43,24 @@ pub fn import_features(import: &FeaturesImport, out: &Path) -> Result<Imported> 
 /// How rows of features found their samples, and what was left or changed on the way.
 fn tell(matched: &Matched, notes: &mut Vec<Note>) {
     notes.push(Note::new(if matched.by_id { "feature rows matched by id" } else { "feature rows matched by order" }));
-    let counted = |count: usize, message: &str| Note { count, ..Note::new(message) };
-    let mut others = vec![counted(matched.others, "rows of features belong to samples that the table does not have")];
-    for (names, message) in [
-        (&matched.unused, "arrays or columns of the features' file that are not used"),
-        (&matched.converted, "arrays or columns of integers or booleans became 32-bit floats"),
+    let mut others = vec![Note::of(
+        matched.others,
+        "row of features belongs to a sample that the table does not have",
+        "rows of features belong to samples that the table does not have",
+    )];
+    for (names, one, several) in [
+        (
+            &matched.unused,
+            "array or column of the features' file that is not used",
+            "arrays or columns of the features' file that are not used",
+        ),
+        (
+            &matched.converted,
+            "array or column of integers or booleans became 32-bit floats",
+            "arrays or columns of integers or booleans became 32-bit floats",
+        ),
     ] {
-        let mut note = Note::new(message);
+        let mut note = Note::about(one, several);
         names.iter().for_each(|name| note.add(|| name.clone()));
         others.push(note);
     }

@@ -44,10 +44,13 @@ pub(super) fn settle(table: &mut LabelTable, root: &Path, taking: Taking, notes:
     let root_names = RootNames::of(root)?;
     let found = in_parallel(LOOKERS, media.len(), |row| Ok(root_names.find(&media[row])))?;
     let kind = taking.kind.map_or_else(|| kind_of(table, media, &found), Ok)?;
-    let mut missing = Note::new("media that are not there");
-    let mut unusable = Note::new("media that cannot be used");
-    let mut nameless = Note::new("samples without media");
-    let mut stripped = Note::new("paths began with the media root, and were taken without it");
+    let mut missing = Note::about("medium that is not there", "media that are not there");
+    let mut unusable = Note::about("medium that cannot be used", "media that cannot be used");
+    let mut nameless = Note::about("sample without a medium", "samples without media");
+    let mut stripped = Note::about(
+        "path began with the media root, and was taken without it",
+        "paths began with the media root, and were taken without it",
+    );
     let mut problems = table.no_problems();
     for (row, found) in found.iter().enumerate() {
         let name = &media[row];

@@ -11,7 +11,7 @@ use chimera_logic::bits::{BitTable, TruthTable};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 
-use super::{ImportOptions, Imported, Note, idx, splitting};
+use super::{ImportOptions, Imported, Note, idx, recognise, splitting};
 use crate::data::draft::{DatasetWriter, Draft};
 use crate::data::manifest::{Kind, Manifest};
 use crate::data::names::Names;
@@ -53,7 +53,8 @@ pub fn import_mnist(import: &MnistImport, out: &Path) -> Result<Imported> {
     let mut notes = Vec::new();
     let Some(train) = read_part(&import.folder, "train", Split::Train)? else {
         let message = format!("expected `train-images-idx3-ubyte` or `.gz` in `{}`, got none", import.folder.display());
-        return Err(Error::input(message, Some("give the folder that holds the four idx files".to_owned())));
+        let own = || "give the folder that holds the four idx files".to_owned();
+        return Err(Error::input(message, Some(recognise::elsewhere(&import.folder, "mnist").unwrap_or_else(own))));
     };
     let test = read_part(&import.folder, "t10k", Split::Test)?;
     if test.is_none() {

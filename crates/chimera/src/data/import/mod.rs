@@ -10,7 +10,9 @@ mod listing;
 mod media_list;
 pub(in crate::data) mod media_look;
 mod mnist;
+mod note;
 mod openimages;
+pub(in crate::data) mod recognise;
 mod samples;
 mod solids;
 mod splitting;
@@ -22,6 +24,7 @@ pub use clevrer::{ClevrerImport, import_clevrer};
 pub use coco::{CocoImport, import_coco};
 pub use features::{FeaturesImport, import_features};
 pub use mnist::{MnistImport, import_mnist};
+pub use note::Note;
 pub use openimages::{
     BoxFile, OOV_CLASSES, OpenImagesImport, TOP as OPENIMAGES_TOP, VAL_TRAIN_FRAC, import_openimages, label_openimages,
 };
@@ -35,15 +38,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use serde::Serialize;
-
 use crate::data::assign::DEFAULT_SEED;
 use crate::data::dataset::Dataset;
 use crate::data::manifest::{Provenance, Source};
 use crate::error::{Error, Result};
-
-/// So many names are kept in a note.
-const LISTED: usize = 20;
 
 /// What every importer can be told.
 #[derive(Clone, Debug)]
@@ -108,29 +106,4 @@ pub struct Imported {
     pub dataset: Dataset,
     /// What the user should know: what was skipped, what was assumed.
     pub notes: Vec<Note>,
-}
-
-/// Something that an importer did without being told to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Note {
-    /// What, in words.
-    pub message: String,
-    /// How many things it is about; 0 where there is nothing to count.
-    pub count: usize,
-    /// The first of them.
-    pub listed: Vec<String>,
-}
-
-impl Note {
-    fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), count: 0, listed: Vec::new() }
-    }
-
-    /// A note about things that are counted while they are met.
-    fn add(&mut self, what: impl FnOnce() -> String) {
-        self.count += 1;
-        if self.listed.len() < LISTED {
-            self.listed.push(what());
-        }
-    }
 }

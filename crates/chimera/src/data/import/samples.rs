@@ -7,7 +7,9 @@ use std::path::Path;
 use chimera_logic::bits::{BitTable, TruthTable};
 
 use super::media_list::{self, Taking};
-use super::{ImportOptions, Imported, Note, SplitRule, splitting};
+use super::note::{Bad, Note, leave_out};
+use super::{ImportOptions, Imported, SplitRule, splitting};
+use crate::data::cell::shown;
 use crate::data::draft::{DatasetWriter, Draft};
 use crate::data::manifest::{Kind, Manifest, Source, root_from};
 use crate::data::split::Split;
@@ -81,7 +83,7 @@ impl SampleImport<'_> {
             let hint = "ask for more concepts, or deal samples to train: `--split train=0.8,test=0.2`";
             return Err(Error::input(message, Some(hint.to_owned())));
         }
-        let mut never = Note::new("concepts hold in no sample");
+        let mut never = Note::about("concept holds in no sample", "concepts hold in no sample");
         let unmet = (0..concepts.len()).filter(|&column| labels.count_ones(column) == 0);
         unmet.for_each(|column| never.add(|| concepts[column].clone()));
         notes.extend((never.count > 0).then_some(never));
@@ -104,8 +106,14 @@ impl SampleImport<'_> {
     /// Samples that can be used, each once.
     fn sifted<C>(&self, found: Vec<Found<C>>, notes: &mut Vec<Note>) -> Result<Vec<Sample<C>>> {
         let (all, mut first): (usize, BTreeMap<String, String>) = (found.len(), BTreeMap::new());
-        let mut unusable = Note::new("samples were left out, since what is said of them cannot be used");
-        let mut twice = Note::new("samples were left out, since their picture or video came before");
+        let mut unusable = Note::about(
+            "sample was left out, since what is said of it cannot be used",
+            "samples were left out, since what is said of them cannot be used",
+        );
+        let mut twice = Note::about(
+            "sample was left out, since its picture or video came before",
+            "samples were left out, since their picture or video came before",
+        );
         let mut samples = Vec::with_capacity(all);
         for found in found {
             match found {
@@ -119,24 +127,18 @@ impl SampleImport<'_> {
                 },
             }
         }
-        let worst = [&unusable, &twice].into_iter().find(|note| note.count > 0);
-        if let Some(worst) = worst.filter(|_| self.strict || samples.is_empty()) {
-            let (count, first) = (worst.count, worst.listed.first().map_or("", String::as_str));
-            let message = format!(
-                "expected {all} samples in `{}` that can be used, each once, got {count} that cannot: {first}",
-                self.source.display()
-            );
-            let hint = "mend or remove what is listed; without `--strict`, it is left out and counted";
-            return Err(Error::input(message, (!samples.is_empty()).then(|| hint.to_owned())));
-        }
-        notes.extend([unusable, twice].into_iter().filter(|note| note.count > 0));
+        let expected = format!("{all} samples in `{}` that can be used, each once", self.source.display());
+        leave_out([unusable, twice], &expected, Bad::of(self.strict, !samples.is_empty()), notes)?;
         Ok(samples)
     }
 
     /// All samples, without labels yet. Where two samples would share an id, all are named by their media's whole paths.
     fn table_of<C>(&self, samples: &[Sample<C>], notes: &mut Vec<Note>) -> LabelTable {
         let mut known = BTreeSet::new();
-        let mut alike = Note::new("names stand for two media each: samples are named by the paths of their media");
+        let mut alike = Note::about(
+            "name stands for two media: samples are named by the paths of their media",
+            "names stand for two media each: samples are named by the paths of their media",
+        );
         samples.iter().filter(|sample| !known.insert(&sample.id)).for_each(|sample| alike.add(|| sample.id.clone()));
         let prefixes = alike.count > 0;
         notes.extend(prefixes.then_some(alike));
@@ -158,17 +160,21 @@ impl SampleImport<'_> {
     }
 }
 
-/// Refuses a split that is none of ours before anything is read, unless samples are dealt anew.
-pub(super) fn check_split(word: &str, place: &Path, options: &ImportOptions) -> Result<()> {
+/// Refuses a split that is none of ours before anything is read, unless samples are dealt anew. `place` says in words where
+/// the split was named.
+pub(super) fn check_split(word: &str, place: &str, options: &ImportOptions) -> Result<()> {
     if Split::from_source(word).is_some() || matches!(options.split, SplitRule::Shares(_)) {
         return Ok(());
     }
-    let message = format!(
-        "expected a split (train, calibration, test or oracle; val is test) in the name `{}`, got `{word}`",
-        place.display()
-    );
+    let message =
+        format!("expected a split (train, calibration, test or oracle; val is test) {place}, got `{}`", shown(word));
     let hint = "to deal all samples anew, give shares: `--split train=0.8,test=0.2`";
     Err(Error::input(message, Some(hint.to_owned())))
+}
+
+/// Where a split was named: in the name of a file or folder.
+pub(super) fn in_name(path: &Path) -> String {
+    format!("in the name `{}`", path.display())
 }
 
 /// Many small files as one source: the hash of their hashes.

@@ -40,14 +40,24 @@ const ROUNDING: f64 = 1e-6;
 
 /// Gives every row a split of ours and tells by which rule in the end.
 pub(super) fn settle(table: &mut LabelTable, options: &ImportOptions, notes: &mut Vec<Note>) -> Result<SplitRule> {
-    settle_by(table, options, ("the source has no splits", &DEFAULT_SHARES), notes)
+    settle_by(table, options, &Unsplit { why: "the source has no splits", shares: &DEFAULT_SHARES, asked: None }, notes)
 }
 
-/// The same, with other shares where a source says nothing, and why that is so.
+/// What is done where a source says nothing of splits.
+pub(super) struct Unsplit<'a> {
+    /// Why it is so.
+    pub(super) why: &'a str,
+    /// How samples are dealt.
+    pub(super) shares: &'a [(Split, f64)],
+    /// The option that asked for these shares, where one did.
+    pub(super) asked: Option<&'a str>,
+}
+
+/// The same, with other shares where a source says nothing.
 pub(super) fn settle_by(
     table: &mut LabelTable,
     options: &ImportOptions,
-    (why, default): (&str, &[(Split, f64)]),
+    unsplit: &Unsplit<'_>,
     notes: &mut Vec<Note>,
 ) -> Result<SplitRule> {
     if table.ids.is_empty() {
@@ -57,22 +67,25 @@ pub(super) fn settle_by(
         SplitRule::Shares(shares) => shares.as_slice(),
         SplitRule::Source if table.splits.is_some() => return translate(table, notes).map(|()| SplitRule::Source),
         SplitRule::Source => {
-            let rule = SplitRule::Shares(default.to_vec());
-            notes.push(Note::new(format!("{why}: {rule} with seed {}", options.seed)));
-            default
+            let rule = SplitRule::Shares(unsplit.shares.to_vec());
+            notes.push(Note::new(format!("{}: {rule} with seed {}", unsplit.why, options.seed)));
+            unsplit.shares
         }
     };
     check_shares(shares)?;
     let dealt = assign::by_shares(Ties::of(table), shares, options.seed);
-    if let Some((split, _)) = shares.iter().find(|(split, _)| !dealt.contains(&Some(*split))) {
-        if options.split == SplitRule::Source {
-            // Nobody asked for shares; a handful of samples may all be for training.
+    let option = if options.split == SplitRule::Source { unsplit.asked } else { Some("--split") };
+    for (split, _) in shares.iter().filter(|(split, _)| !dealt.contains(&Some(*split))) {
+        // Where nobody asked for shares, a handful of samples may all be for training.
+        if option.is_none() && *split != Split::Train {
             notes.push(Note::new(format!("there are too few samples or groups for the split `{split}`: it is empty")));
-        } else {
-            let message = format!("expected rows for the split `{split}` in `{}`, got none", table.path.display());
-            let hint = "there are too few samples or groups to divide; change the shares, or give a split column";
-            return Err(Error::input(message, Some(hint.to_owned())));
+            continue;
         }
+        let (path, all, rule) = (table.path.display(), table.ids.len(), SplitRule::Shares(shares.to_vec()));
+        let message = format!("expected rows for the split `{split}` in `{path}`, got none of {all} by {rule}");
+        let option = option.unwrap_or("--split");
+        let hint = format!("there are too few samples or groups to divide so; give it a larger share with `{option}`");
+        return Err(Error::input(message, Some(hint)));
     }
     table.splits = Some(dealt.into_iter().map(|split| split.unwrap_or(Split::Train).as_str().to_owned()).collect());
     Ok(SplitRule::Shares(shares.to_vec()))
@@ -124,9 +137,13 @@ fn translate(table: &mut LabelTable, notes: &mut Vec<Note>) -> Result<()> {
         }
     }
     table.splits = splits;
-    let told = |(word, count): (String, usize)| Note {
-        count,
-        ..Note::new(format!("rows of the split `{}` count as test: nothing is fitted on them", shown(&word)))
+    let told = |(word, count): (String, usize)| {
+        let word = shown(&word);
+        Note::of(
+            count,
+            format!("row of the split `{word}` counts as test: nothing is fitted on it"),
+            format!("rows of the split `{word}` count as test: nothing is fitted on them"),
+        )
     };
     notes.extend(validation.into_iter().map(told));
     problems.into_result()

@@ -9,13 +9,14 @@ use hashbrown::HashSet;
 use indexmap::IndexSet;
 
 use super::classes::Classes;
+use super::files::BoxSource;
+use super::piece::{COLUMNS, Piece};
 use super::rows::Rows;
 use crate::data::cell::shown;
-use crate::data::import::Note;
+use crate::data::import::media_list::LOOKERS;
+use crate::data::import::note::{Bad, Note, leave_out};
 use crate::error::{Error, Result};
-
-/// The columns that are read; the others say how a box was drawn, not what it shows.
-const COLUMNS: [&str; 6] = ["ImageID", "LabelName", "XMin", "XMax", "YMin", "YMax"];
+use crate::parallel::in_parallel;
 
 /// A picture, by number, that shows a class, by number.
 pub(super) type Cell = (u32, u32);
@@ -23,11 +24,11 @@ pub(super) type Cell = (u32, u32);
 /// What all box files say together.
 pub(super) struct Boxes<'a> {
     classes: &'a Classes,
+    files: &'a [BoxSource],
     /// Ids of pictures in the order in which they are first named.
     pub(super) pictures: IndexSet<String, RandomState>,
-    /// For each picture the number of its split's word.
-    split_of: Vec<usize>,
-    words: Vec<String>,
+    /// For each picture the number of the file that names it first.
+    file_of: Vec<usize>,
     /// Once each and in order when all is read.
     pub(super) shown: Vec<Cell>,
     /// Hashes of boxes: 14 million of Open Images take as many words. That two different ones share a hash among so many has a
@@ -40,89 +41,89 @@ pub(super) struct Boxes<'a> {
 }
 
 impl<'a> Boxes<'a> {
-    pub(super) fn new(classes: &'a Classes) -> Self {
+    pub(super) fn new(classes: &'a Classes, files: &'a [BoxSource]) -> Self {
         Self {
             classes,
+            files,
             pictures: IndexSet::default(),
-            split_of: Vec::new(),
-            words: Vec::new(),
+            file_of: Vec::new(),
             shown: Vec::new(),
             seen: HashSet::default(),
             rows: 0,
             unknown: BTreeMap::new(),
-            unusable: Note::new("rows of boxes were left out, since they cannot be used"),
-            twice: Note::new("rows of boxes came before, with the same class and place"),
+            unusable: Note::about(
+                "row of boxes was left out, since it cannot be used",
+                "rows of boxes were left out, since they cannot be used",
+            ),
+            twice: Note::about(
+                "row of boxes came before, with the same class and place",
+                "rows of boxes came before, with the same class and place",
+            ),
         }
     }
 
-    /// Reads a file whose pictures belong to a split, by the source's word for it.
-    pub(super) fn read(&mut self, word: &str, path: &Path) -> Result<()> {
-        let split = self.words.iter().position(|other| other == word).unwrap_or_else(|| {
-            self.words.push(word.to_owned());
-            self.words.len() - 1
-        });
+    /// Reads all files.
+    pub(super) fn read(&mut self) -> Result<()> {
+        (0..self.files.len()).try_for_each(|file| self.read_file(file))
+    }
+
+    fn read_file(&mut self, number: usize) -> Result<()> {
+        let path = &self.files[number].path;
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let mut rows = Rows::open(path, COLUMNS)?;
-        // Rows of a picture follow each other, and often those of a class.
-        let (mut picture, mut class) = ((Vec::new(), 0), (Vec::new(), None));
-        while let Some(row) = rows.next()? {
-            self.rows += 1;
-            let [id, label, place @ ..] = row.cells;
-            if class.0 != label {
-                class = (label.to_vec(), self.classes.number(label));
-            }
-            let Some(class) = class.1 else {
-                *self.unknown.entry(shown(&String::from_utf8_lossy(label))).or_default() += 1;
-                continue;
-            };
-            let place = match sides(place) {
-                Ok(place) => place,
-                Err(reason) => {
-                    self.unusable.add(|| format!("{file}, line {}: {reason}", row.line));
-                    continue;
-                }
-            };
-            if picture.0 != id || id.is_empty() {
-                match std::str::from_utf8(id).ok().filter(|id| !id.trim().is_empty()) {
-                    Some(text) => picture = (id.to_vec(), self.picture(text, split, path)?),
-                    None => {
-                        let got = shown(&String::from_utf8_lossy(id));
-                        self.unusable.add(|| format!("{file}, line {}: expected an ImageID, got `{got}`", row.line));
-                        continue;
-                    }
-                }
-            }
-            let same = FixedState::default().hash_one((picture.1, class, place.map(f64::to_bits)));
-            self.shown.push((picture.1, class));
-            if !self.seen.insert(same) {
-                self.twice.add(|| format!("{file}, line {}", row.line));
+        while let Some(block) = rows.block()? {
+            let pieces = block.pieces(LOOKERS.get());
+            for piece in in_parallel(LOOKERS, pieces.len(), |piece| Ok(Piece::read(pieces[piece], self.classes)))? {
+                self.take(piece, number, &file)?;
             }
         }
         Ok(())
     }
 
-    /// The number of a picture. One in two splits would be learned from and tested on.
-    fn picture(&mut self, id: &str, split: usize, path: &Path) -> Result<u32> {
-        let number = match self.pictures.get_index_of(id) {
-            Some(number) => number,
-            None => {
-                self.split_of.push(split);
-                self.pictures.insert_full(id.to_owned()).0
+    /// Adds the next piece of a file.
+    fn take(&mut self, piece: Piece, number: usize, file: &str) -> Result<()> {
+        self.rows += piece.rows;
+        for (class, rows) in piece.unknown {
+            *self.unknown.entry(class).or_default() += rows;
+        }
+        for (line, reason) in piece.unusable {
+            self.unusable.add(|| format!("{file}, line {line}: {reason}"));
+        }
+        let mut boxes = piece.boxes.iter();
+        let mut begin = 0;
+        for (id, end) in piece.pictures {
+            let picture = self.picture(id, number)?;
+            for shown in boxes.by_ref().take(end - begin) {
+                self.shown.push((picture, shown.class));
+                if !self.seen.insert(FixedState::default().hash_one((picture, shown.hash))) {
+                    self.twice.add(|| format!("{file}, line {}", shown.line));
+                }
             }
-        };
-        let before = self.split_of[number];
-        if before != split {
-            let (file, id, here, there) = (path.display(), shown(id), &self.words[split], &self.words[before]);
+            begin = end;
+        }
+        Ok(())
+    }
+
+    /// The number of a picture. One in two splits would be learned from and tested on.
+    fn picture(&mut self, id: String, file: usize) -> Result<u32> {
+        let (number, is_new) = self.pictures.insert_full(id);
+        if is_new {
+            self.file_of.push(file);
+        }
+        let [here, there] = [file, self.file_of[number]].map(|file| &self.files[file]);
+        if here.split != there.split {
+            let (path, id, here, there) =
+                (here.path.display(), shown(&self.pictures[number]), &here.split, &there.split);
             let message =
-                format!("expected a picture in one split, got `{id}` of `{there}` again in `{file}` ({here})");
+                format!("expected a picture in one split, got `{id}` of `{there}` again in `{path}` ({here})");
             return Err(Error::input(message, Some("remove it from one of the files".to_owned())));
         }
         Ok(number as u32)
     }
 
-    /// The source's word for the split of a picture.
-    pub(super) fn word(&self, picture: usize) -> &str {
-        &self.words[self.split_of[picture]]
+    /// The file that names a picture first.
+    pub(super) fn file(&self, picture: usize) -> &'a BoxSource {
+        &self.files[self.file_of[picture]]
     }
 
     /// Notes what was left out, or refuses it.
@@ -130,37 +131,14 @@ impl<'a> Boxes<'a> {
         self.seen = HashSet::default();
         self.shown.sort_unstable();
         self.shown.dedup();
-        let mut unknown = Note::new("rows of boxes were left out, since their classes have no name");
-        unknown.count = self.unknown.values().sum();
-        unknown.listed = self.unknown.iter().take(super::LISTED).map(|(id, rows)| format!("{id}: {rows}")).collect();
+        let mut unknown = Note::about(
+            "row of boxes was left out, since its class has no name",
+            "rows of boxes were left out, since their classes have no name",
+        );
+        self.unknown.iter().for_each(|(id, &rows)| unknown.add_many(rows, || format!("{id}: {rows}")));
         let [unusable, twice] =
             [&mut self.unusable, &mut self.twice].map(|note| std::mem::replace(note, Note::new("")));
-        let found = [unknown, unusable, twice];
-        let worst = found.iter().find(|note| note.count > 0);
-        if let Some(worst) = worst.filter(|_| strict || self.shown.is_empty()) {
-            let (count, first) = (worst.count, worst.listed.first().map_or("", String::as_str));
-            let message = format!(
-                "expected {} rows of boxes in `{}` that can be used, each once, got {count} that cannot: {first}",
-                self.rows,
-                path.display()
-            );
-            let hint = "mend or remove what is listed; without `--strict`, it is left out and counted";
-            return Err(Error::input(message, (!self.shown.is_empty()).then(|| hint.to_owned())));
-        }
-        notes.extend(found.into_iter().filter(|note| note.count > 0));
-        Ok(())
+        let expected = format!("{} rows of boxes in `{}` that can be used, each once", self.rows, path.display());
+        leave_out([unknown, unusable, twice], &expected, Bad::of(strict, !self.shown.is_empty()), notes)
     }
-}
-
-/// XMin, XMax, YMin, YMax as shares of the picture's width and height.
-fn sides(cells: [&[u8]; 4]) -> std::result::Result<[f64; 4], String> {
-    let number = |cell: &[u8]| std::str::from_utf8(cell).ok().and_then(|text| text.trim().parse::<f64>().ok());
-    let place = cells.map(|cell| number(cell).unwrap_or(f64::NAN));
-    let [left, right, top, bottom] = place;
-    // Nothing compares with what is no number.
-    if 0.0 <= left && left < right && right <= 1.0 && 0.0 <= top && top < bottom && bottom <= 1.0 {
-        return Ok(place);
-    }
-    let got = cells.map(|cell| shown(&String::from_utf8_lossy(cell))).join(", ");
-    Err(format!("expected 0 <= XMin < XMax <= 1 and 0 <= YMin < YMax <= 1, got {got}"))
 }

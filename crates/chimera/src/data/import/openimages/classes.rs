@@ -1,16 +1,18 @@
 //! The classes of Open Images: their names (`class-descriptions-boxable.csv`) and their hierarchy
 //! (`bbox_labels_600_hierarchy.json`), a tree in which a class with several parents stands at several places.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::path::Path;
 
 use csv::ReaderBuilder;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use serde::Deserialize;
 
 use crate::data::cell::shown;
 use crate::data::hierarchy::{Hierarchy, Relation};
-use crate::data::import::Note;
+use crate::data::import::note::{Note, met};
 use crate::error::{Error, Result, lower_first};
 use crate::file::open_regular;
 
@@ -21,7 +23,7 @@ const HEADER: [&str; 2] = ["LabelName", "DisplayName"];
 pub(super) struct Classes {
     pub(super) hierarchy: Hierarchy,
     /// Numbers by id, of classes that have a name.
-    numbers: HashMap<String, u32>,
+    numbers: HashMap<String, u32, FixedState>,
 }
 
 impl Classes {
@@ -29,7 +31,7 @@ impl Classes {
     pub(super) fn read(names: &Path, tree: &Path, notes: &mut Vec<Note>) -> Result<Self> {
         let described = descriptions(names, notes)?;
         let mut hierarchy = Hierarchy::default();
-        let mut numbers = HashMap::new();
+        let mut numbers = HashMap::default();
         for (id, name) in described {
             // Names were told apart by their ids; only a name that looks like that by itself can still come twice.
             let number = hierarchy.add(&name, Some(id.clone())).ok_or_else(|| {
@@ -68,20 +70,26 @@ impl Classes {
         self.hierarchy.refuse_circle(path)?;
         // The root of all things has no name in Open Images either.
         nameless.retain(|_, number| *number != root);
-        let mut unnamed = Note::new("classes of the hierarchy have no name: rows that show them cannot be used");
+        let mut unnamed = Note::about(
+            "class of the hierarchy has no name: rows that show it cannot be used",
+            "classes of the hierarchy have no name: rows that show them cannot be used",
+        );
         nameless.keys().for_each(|id| unnamed.add(|| shown(id)));
-        let mut outside = Note::new("classes have no place in the hierarchy: nothing is above or below them");
+        let mut outside = Note::about(
+            "class has no place in the hierarchy: nothing is above or below it",
+            "classes have no place in the hierarchy: nothing is above or below them",
+        );
         let is_outside = |number: &u32| !places.contains_key(&(*number as usize));
         (0..self.numbers.len() as u32).filter(is_outside).for_each(|number| {
             outside.add(|| self.name(number as usize).to_owned());
         });
         let repeated = places.values().filter(|&&places| places > 1).count();
-        let message = "classes stand at several places of the hierarchy: what is above them at any place counts";
-        notes.extend(
-            [unnamed, outside, Note { count: repeated, ..Note::new(message) }]
-                .into_iter()
-                .filter(|note| note.count > 0),
+        let repeated = Note::of(
+            repeated,
+            "class stands at several places of the hierarchy: what is above it at any place counts",
+            "classes stand at several places of the hierarchy: what is above them at any place counts",
         );
+        notes.extend(met([unnamed, outside, repeated]));
         Ok(())
     }
 

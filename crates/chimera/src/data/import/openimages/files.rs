@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use super::OpenImagesImport;
 use crate::data::import::ImportOptions;
 use crate::data::import::listing::entries;
-use crate::data::import::samples::check_split;
+use crate::data::import::recognise;
+use crate::data::import::samples::{check_split, in_name};
 use crate::data::split::Split;
 use crate::error::{Error, Result};
 
 /// Names of the file with the names of classes, older and newer.
-const CLASSES: [&str; 2] = ["class-descriptions-boxable.csv", "oidv7-class-descriptions-boxable.csv"];
+pub(in crate::data::import) const CLASSES: [&str; 2] =
+    ["class-descriptions-boxable.csv", "oidv7-class-descriptions-boxable.csv"];
 const HIERARCHY: [&str; 1] = ["bbox_labels_600_hierarchy.json"];
 
 /// How names of files go on after the split.
-const BOXES: &str = "-annotations-bbox.csv";
+pub(in crate::data::import) const BOXES: &str = "-annotations-bbox.csv";
 const IMAGE_LABELS: [&str; 2] = ["-annotations-human-imagelabels-boxable.csv", "-annotations-human-imagelabels.csv"];
 
 /// A file of boxes with the split of its pictures, where that was said.
@@ -28,31 +30,54 @@ pub struct BoxFile {
 }
 
 impl BoxFile {
-    /// Reads `FILE`, or `SPLIT=FILE` where what stands before `=` is a split.
+    /// Reads `FILE`, or `SPLIT=FILE`. A file that is there may have a `=` in its name, and what has folders is no split.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        match text.split_once('=').filter(|(word, _)| Split::from_source(word).is_some()) {
+        let is_split = |word: &str| {
+            Split::from_source(word).is_some() || (!word.contains(['/', '\\']) && !Path::new(text).exists())
+        };
+        match text.split_once('=').filter(|(word, _)| is_split(word)) {
             Some((word, path)) => Self { split: Some(word.trim().to_owned()), path: path.into() },
             None => Self { split: None, path: text.into() },
         }
     }
 
-    fn word(&self, options: &ImportOptions) -> Result<String> {
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let word = self.split.as_deref().or_else(|| split_in(&name, BOXES)).ok_or_else(|| {
+    /// With the split and the folder of its pictures, which is one of `images`.
+    fn source(&self, images: &Path, options: &ImportOptions) -> Result<BoxSource> {
+        let (name, path) = (self.path.file_name().unwrap_or_default().to_string_lossy(), self.path.display());
+        let in_its_name = split_in(&name, BOXES);
+        let word = self.split.as_deref().or(in_its_name).ok_or_else(|| {
             let message = format!("expected the split of its pictures in the name `{name}`, got none");
-            let hint = format!("say which it is: `--boxes train={}`", self.path.display());
-            Error::input(message, Some(hint))
+            Error::input(message, Some(format!("say which it is: `--boxes train={path}`")))
         })?;
-        check_split(word, &self.path, options)?;
-        Ok(word.to_owned())
+        let place = match &self.split {
+            Some(word) => format!("before `=` in `--boxes {word}={path}`"),
+            None => in_name(&self.path),
+        };
+        check_split(word, &place, options)?;
+        let alike = Split::source_words(word);
+        let folders = [Some(word), in_its_name].into_iter().flatten().chain(alike.iter().copied());
+        Ok(BoxSource {
+            split: alike.first().copied().unwrap_or(word).to_owned(),
+            folder: folders.into_iter().find(|folder| images.join(folder).is_dir()).map(str::to_owned),
+            path: self.path.clone(),
+        })
     }
+}
+
+/// A file of boxes that is known enough to be read.
+pub(super) struct BoxSource {
+    /// The source's word for the split of its pictures, the same for all files of that split: `validation`, not `val`.
+    pub(super) split: String,
+    /// The folder of the pictures in that of all; `None` where there is none of the split.
+    pub(super) folder: Option<String>,
+    pub(super) path: PathBuf,
 }
 
 /// All files.
 pub(super) struct Files {
-    /// Boxes with the words for their splits, train first.
-    pub(super) boxes: Vec<(String, PathBuf)>,
+    /// Boxes, those of train first.
+    pub(super) boxes: Vec<BoxSource>,
     pub(super) classes: PathBuf,
     pub(super) hierarchy: PathBuf,
     /// Where pictures are: `<split>/<ImageID>.jpg`, or `<ImageID>.jpg` where there is no folder of the split.
@@ -65,9 +90,15 @@ impl Files {
     pub(super) fn find(import: &OpenImagesImport) -> Result<Self> {
         let folder = import.folder.as_deref();
         let boxes = if import.boxes.is_empty() { boxes_in(wanted(folder, "--boxes")?)? } else { import.boxes.clone() };
-        let with_word = |file: &BoxFile| Ok((file.word(&import.options)?, file.path.clone()));
-        let mut boxes = boxes.iter().map(with_word).collect::<Result<Vec<_>>>()?;
-        boxes.sort_by_key(|(word, path)| (Split::from_source(word) != Some(Split::Train), word.clone(), path.clone()));
+        let images = match &import.images {
+            Some(images) => images.clone(),
+            None => wanted(folder, "--images")?.to_owned(),
+        };
+        let source = |file: &BoxFile| file.source(&images, &import.options);
+        let mut boxes = boxes.iter().map(source).collect::<Result<Vec<BoxSource>>>()?;
+        boxes.sort_by_cached_key(|file| {
+            (Split::from_source(&file.split) != Some(Split::Train), file.split.clone(), file.path.clone())
+        });
         let named = |given: &Option<PathBuf>, names: &[&str], option: &str| match given {
             Some(path) => Ok(path.clone()),
             None => one_of(wanted(folder, option)?, names, option),
@@ -78,24 +109,21 @@ impl Files {
                 let message = format!("expected verified labels for an open world alone, got `{}`", first.display());
                 return Err(Error::input(message, Some("add `--open-world`".to_owned())));
             }
-            (true, []) => image_labels_in(wanted(folder, "--image-labels")?)?,
+            (true, []) => image_labels_in(wanted(folder, "--image-labels")?, &boxes)?,
             (true, given) => given.to_vec(),
         };
         Ok(Self {
             boxes,
             classes: named(&import.classes, &CLASSES, "--classes")?,
             hierarchy: named(&import.hierarchy, &HIERARCHY, "--hierarchy")?,
-            images: match &import.images {
-                Some(images) => images.clone(),
-                None => wanted(folder, "--images")?.to_owned(),
-            },
+            images,
             image_labels,
         })
     }
 
     /// All files that are read as a whole.
     pub(super) fn sources(&self) -> Vec<&Path> {
-        let boxes = self.boxes.iter().map(|(_, path)| path);
+        let boxes = self.boxes.iter().map(|file| &file.path);
         let others = [&self.classes, &self.hierarchy];
         boxes.chain(others).chain(&self.image_labels).map(PathBuf::as_path).collect()
     }
@@ -124,16 +152,17 @@ fn boxes_in(folder: &Path) -> Result<Vec<BoxFile>> {
         }
     }
     if files.is_empty() {
-        return Err(missing(folder, &format!("train{BOXES}"), "--boxes"));
+        return Err(missing(folder, &format!("<split>{BOXES}"), "--boxes"));
     }
-    Ok(files.into_iter().map(|(word, name)| BoxFile { split: Some(word), path: folder.join(name) }).collect())
+    Ok(files.into_values().map(|name| BoxFile { split: None, path: folder.join(name) }).collect())
 }
 
-fn image_labels_in(folder: &Path) -> Result<Vec<PathBuf>> {
+fn image_labels_in(folder: &Path, boxes: &[BoxSource]) -> Result<Vec<PathBuf>> {
     let is_one = |name: &String| IMAGE_LABELS.iter().any(|ending| name.ends_with(ending));
     let files: Vec<PathBuf> = names_in(folder)?.into_iter().filter(is_one).map(|name| folder.join(name)).collect();
     if files.is_empty() {
-        return Err(missing(folder, &format!("train{}", IMAGE_LABELS[0]), "--image-labels"));
+        let split = boxes.first().map_or("<split>", |file| &file.split);
+        return Err(missing(folder, &format!("{split}{}", IMAGE_LABELS[0]), "--image-labels"));
     }
     Ok(files)
 }
@@ -149,7 +178,13 @@ fn one_of(folder: &Path, names: &[&str], option: &str) -> Result<PathBuf> {
 
 fn missing(folder: &Path, name: &str, option: &str) -> Error {
     let message = format!("expected `{name}` in `{}`, got none", folder.display());
-    Error::input(message, Some(format!("give the folder that holds it, or name the file with `{option}`")))
+    let such = if name.contains("<split>") {
+        format!("such as `{}`: ", name.replace("<split>", "validation"))
+    } else {
+        String::new()
+    };
+    let own = || format!("{such}give the folder that holds it, or name the file with `{option}`");
+    Error::input(message, Some(recognise::elsewhere(folder, "openimages").unwrap_or_else(own)))
 }
 
 fn ambiguous(folder: &Path, one: &str, other: &str, option: &str) -> Error {
@@ -160,16 +195,45 @@ fn ambiguous(folder: &Path, one: &str, other: &str, option: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::import::SplitRule;
 
     #[test]
     fn splits_are_said_or_in_the_name() {
-        let file =
-            |text: &str| BoxFile::parse(text).word(&ImportOptions::default()).unwrap_or_else(|error| error.to_string());
+        let file = |text: &str| {
+            let source = BoxFile::parse(text).source(Path::new("/none"), &ImportOptions::default());
+            source.map_or_else(|error| error.to_string(), |source| source.split)
+        };
         assert_eq!(file("a/validation-annotations-bbox.csv"), "validation");
         assert_eq!(file("oidv6-train-annotations-bbox.csv"), "train");
         assert_eq!(file("test=a/b=c.csv"), "test");
         assert!(file("a/b=c.csv").ends_with("hint: say which it is: `--boxes train=a/b=c.csv`"));
         assert!(file("fold3-annotations-bbox.csv").contains("got `fold3`"));
-        assert_eq!(BoxFile::parse("a=b.csv"), BoxFile { split: None, path: "a=b.csv".into() });
+        // All words for one set of pictures are one.
+        assert_eq!(file("val=b.csv"), "validation");
+        assert_eq!((file("Training=b.csv"), file("testing=b.csv")), ("train".to_owned(), "test".to_owned()));
+        let wrong = file("foo=a/b.csv");
+        assert!(wrong.contains("val is test) before `=` in `--boxes foo=a/b.csv`, got `foo`"), "{wrong}");
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join("a=b.csv");
+        std::fs::write(&odd, "").unwrap();
+        assert_eq!(BoxFile::parse(odd.to_str().unwrap()), BoxFile { split: None, path: odd });
+    }
+
+    #[test]
+    fn pictures_are_in_the_folder_of_any_word_for_their_split() {
+        let images = tempfile::tempdir().unwrap();
+        ["validation", "train", "train_0"]
+            .iter()
+            .for_each(|name| std::fs::create_dir(images.path().join(name)).unwrap());
+        let folder = |text: &str| {
+            let options = ImportOptions { split: SplitRule::Shares(Vec::new()), ..ImportOptions::default() };
+            BoxFile::parse(text).source(images.path(), &options).unwrap().folder
+        };
+        assert_eq!(folder("val=b.csv").as_deref(), Some("validation"));
+        assert_eq!(folder("training=b.csv").as_deref(), Some("train"));
+        // The word that was said comes first, then that in the file's name.
+        assert_eq!(folder("train_0=b.csv").as_deref(), Some("train_0"));
+        assert_eq!(folder("fold=x-validation-annotations-bbox.csv").as_deref(), Some("validation"));
+        assert_eq!(folder("test=b.csv"), None, "validation is another set");
     }
 }

@@ -5,10 +5,12 @@ mod boxes;
 mod classes;
 mod files;
 mod labels;
+mod piece;
 mod rows;
 mod verified;
 
 pub use self::files::BoxFile;
+pub(super) use self::files::{BOXES, CLASSES};
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +25,9 @@ use self::files::Files;
 use self::labels::{OovClass, Rows, Vocabulary};
 use self::verified::Verified;
 use super::media_list::{self, Taking};
-use super::{ImportOptions, Imported, LISTED, Note, SplitRule, splitting};
+use super::note::met;
+use super::splitting::Unsplit;
+use super::{ImportOptions, Imported, Note, SplitRule, splitting};
 use crate::data::cell::shown;
 use crate::data::draft::{DatasetWriter, Draft};
 use crate::data::hierarchy::{HIERARCHY, Hierarchy};
@@ -140,9 +144,9 @@ fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Res
     }
     let shares = dealing(import, files)?;
     let classes = Classes::read(&files.classes, &files.hierarchy, notes)?;
-    let mut boxes = Boxes::new(&classes);
-    files.boxes.iter().try_for_each(|(word, path)| boxes.read(word, path))?;
-    let source = files.boxes.first().map_or(Path::new(""), |(_, path)| path);
+    let mut boxes = Boxes::new(&classes, &files.boxes);
+    boxes.read()?;
+    let source = files.boxes.first().map_or(Path::new(""), |file| &file.path);
     boxes.finish(source, import.strict, notes)?;
     let verified = if import.open_world {
         Verified::read(&files.image_labels, &classes, &boxes, import.strict, notes)?
@@ -154,7 +158,9 @@ fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Res
     let split = match shares {
         Some(shares) => {
             all.splits = None;
-            splitting::settle_by(&mut all, &import.options, ("pictures of one split alone are dealt", &shares), notes)?
+            let asked = import.val_train_frac.map(|_| "--val-train-frac");
+            let unsplit = Unsplit { why: "pictures of one split alone are dealt", shares: &shares, asked };
+            splitting::settle_by(&mut all, &import.options, &unsplit, notes)?
         }
         None => splitting::settle(&mut all, &import.options, notes)?,
     };
@@ -166,7 +172,10 @@ fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Res
     let vocabulary = Vocabulary::choose(&classes.hierarchy, &rows, &is_train, import.top);
     if vocabulary.classes.len() < import.top {
         let found = vocabulary.classes.len();
-        notes.push(Note::new(format!("train pictures show {found} classes, which all became concepts")));
+        notes.push(Note::new(match found {
+            1 => "train pictures show 1 class, which became a concept".to_owned(),
+            found => format!("train pictures show {found} classes, which all became concepts"),
+        }));
     }
     table.concepts = vocabulary.names(&classes.hierarchy);
     let shown = labels::close(&vocabulary, &rows);
@@ -175,11 +184,14 @@ fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Res
     table.labels = if import.open_world {
         let (present, absent) = labels::answers(&verified, &chosen, boxes.pictures.len());
         let (labels, clashes) = labels::open_world(&vocabulary, &shown, &rows, (&present, &absent));
-        let mut clash = Note::new("verified absences were not believed, since a box or another answer shows the class");
+        let mut clash = Note::about(
+            "verified absence was not believed, since a box or another answer shows the class",
+            "verified absences were not believed, since a box or another answer shows the class",
+        );
         for (row, class) in clashes {
             clash.add(|| format!("{}: {}", shown_id(&table, row), classes.name(class as usize)));
         }
-        notes.extend((clash.count > 0).then_some(clash));
+        notes.extend(met([clash]));
         labels
     } else {
         TruthTable::complete(shown.value)
@@ -195,7 +207,7 @@ fn shown_id(table: &LabelTable, row: u32) -> String {
 /// The shares by which the pictures of a lone split are dealt; `None` where those of several stay where they are, or all are
 /// dealt as the user says.
 fn dealing(import: &OpenImagesImport, files: &Files) -> Result<Option<[(Split, f64); 2]>> {
-    let words: BTreeSet<&str> = files.boxes.iter().map(|(word, _)| word.as_str()).collect();
+    let words: BTreeSet<&str> = files.boxes.iter().map(|file| file.split.as_str()).collect();
     let listed = words.iter().copied().collect::<Vec<_>>().join(", ");
     let wrong = |message: String, hint: &str| Err(Error::input(message, Some(hint.to_owned())));
     let anew = "to deal all pictures anew, give shares: `--split train=0.9,test=0.1`";
@@ -234,8 +246,7 @@ fn dealing(import: &OpenImagesImport, files: &Files) -> Result<Option<[(Split, f
 
 /// All pictures with a usable box, without labels yet.
 fn pictures(boxes: &Boxes<'_>, files: &Files, path: &Path, notes: &mut Vec<Note>) -> Result<LabelTable> {
-    let words: BTreeSet<&str> = files.boxes.iter().map(|(word, _)| word.as_str()).collect();
-    let folders: BTreeSet<&str> = words.into_iter().filter(|word| files.images.join(word).is_dir()).collect();
+    let folders: BTreeSet<&str> = files.boxes.iter().filter_map(|file| file.folder.as_deref()).collect();
     let mut found = BTreeSet::new();
     for folder in &folders {
         let folder = files.images.join(folder);
@@ -247,17 +258,20 @@ fn pictures(boxes: &Boxes<'_>, files: &Files, path: &Path, notes: &mut Vec<Note>
             }
         }
     }
-    let mut boxless = Note::new("pictures without a box that can be used are no samples");
+    let mut boxless = Note::about(
+        "picture without a box that can be used is no sample",
+        "pictures without a box that can be used are no samples",
+    );
     found.into_iter().for_each(|id| boxless.add(|| id));
-    notes.extend((boxless.count > 0).then_some(boxless));
-    let media = |(number, id): (usize, &String)| match folders.get(boxes.word(number)) {
+    notes.extend(met([boxless]));
+    let media = |(number, id): (usize, &String)| match &boxes.file(number).folder {
         Some(folder) => format!("{folder}/{id}.jpg"),
         None => format!("{id}.jpg"),
     };
     Ok(LabelTable {
         ids: boxes.pictures.iter().collect(),
         labels: TruthTable::complete(BitTable::zeros(boxes.pictures.len(), 0)),
-        splits: Some((0..boxes.pictures.len()).map(|number| boxes.word(number).to_owned()).collect()),
+        splits: Some((0..boxes.pictures.len()).map(|number| boxes.file(number).split.clone()).collect()),
         media: Some(boxes.pictures.iter().enumerate().map(media).collect()),
         groups: None,
         oov_ancestors: None,

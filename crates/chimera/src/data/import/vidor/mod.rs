@@ -1,8 +1,9 @@
 //! Import of VidOR and VidVRD, which share a format: an annotation a video with the tracks of its objects, frame by frame, and
 //! relations between them. Labels are about the frames that an encoder is shown, and about no others.
 
+mod named;
 mod outline;
-mod source;
+pub(super) mod source;
 mod videos;
 pub(super) mod vocabulary;
 
@@ -14,10 +15,12 @@ use self::source::{AnnotationFile, Annotations};
 use self::videos::Videos;
 use self::vocabulary::VidorConcepts;
 use super::media_list::LOOKERS;
-use super::samples::{Found, Sample, SampleImport, annotations_as_source, check_split};
-use super::{ImportOptions, Imported, Note};
+use super::note::{Note, met};
+use super::samples::{Found, Sample, SampleImport, annotations_as_source, check_split, in_name};
+use super::{ImportOptions, Imported, RuleConcepts};
 use crate::data::draft::DatasetWriter;
 use crate::data::manifest::Kind;
+use crate::data::vidor::TAKEN;
 use crate::error::{Error, Result};
 use crate::media::frames::FRAMES_TAKEN;
 use crate::parallel::in_parallel;
@@ -33,8 +36,10 @@ pub struct VidorImport {
     pub frames: u32,
     /// Which objects and relations become concepts.
     pub concepts: VidorConcepts,
+    /// Concepts that rules name, which are labelled however rare they are.
+    pub rules: Option<RuleConcepts>,
     /// Refuse if any annotation cannot be used or comes twice, if any video has fewer frames than are taken of it, is a folder of
-    /// another number of frames than its annotation says, or cannot be used.
+    /// another number of frames than its annotation says, is one of several of its id, or cannot be used.
     pub strict: bool,
     /// The rest.
     pub options: ImportOptions,
@@ -45,7 +50,7 @@ impl VidorImport {
     #[must_use]
     pub fn new(source: PathBuf, videos: VidorVideos) -> Self {
         let (concepts, options) = (VidorConcepts::default(), ImportOptions::default());
-        Self { source, videos, frames: 8, concepts, strict: false, options }
+        Self { source, videos, frames: TAKEN, concepts, rules: None, strict: false, options }
     }
 }
 
@@ -66,10 +71,13 @@ struct Described {
     hash: blake3::Hash,
 }
 
-/// What an annotation says, and the pictures of its video where that is a folder.
+/// What an annotation says, and what is known of its video.
 struct Footage {
     clip: Clip,
+    /// Its pictures, where it is a folder.
     pictures: Option<u64>,
+    /// Others of the same id, of which none is taken.
+    others: Vec<String>,
 }
 
 /// Imports VidOR or VidVRD into the folder `out`. Samples are named by their `video_id`; the split is in the folders' names, and
@@ -84,18 +92,23 @@ pub fn import_vidor(import: &VidorImport, out: &Path) -> Result<Imported> {
         let (low, high) = (FRAMES_TAKEN.start(), FRAMES_TAKEN.end());
         return Err(Error::input(format!("expected a number of frames from {low} to {high}, got `{frames}`"), None));
     }
+    if (import.concepts.top_objects, import.concepts.top_relations) == (0, 0) {
+        let message = "expected a concept at least, got `--top-objects 0` and `--top-relations 0`".to_owned();
+        return Err(Error::input(message, Some("give one of them a larger number".to_owned())));
+    }
     let annotations = Annotations::open(&import.source)?;
     let files = &annotations.files;
-    files.iter().try_for_each(|file| check_split(&file.split, Path::new(&file.place), &import.options))?;
+    files.iter().try_for_each(|file| check_split(&file.split, &in_name(Path::new(&file.place)), &import.options))?;
     let videos = video_root(import)?.map(|root| Videos::below(&root)).transpose()?;
     let describe = |number: usize| Ok(describe(&annotations, &files[number], frames, videos.as_ref()));
     let described = in_parallel(LOOKERS, files.len(), describe)?;
     let hashes: Vec<blake3::Hash> = described.iter().map(|described| described.hash).collect();
     let found: Vec<Found<Footage>> = described.into_iter().map(|described| described.found).collect();
     let mut notes = oddities(&found, import)?;
-    notes.extend(videos.as_ref().map(|videos| strays(videos, files, &found)).filter(|note| note.count > 0));
+    notes.extend(met(videos.as_ref().map(|videos| strays(videos, files, &found))));
     let mut chosen = vec![("frames", frames.to_string())];
     chosen.extend(import.concepts.chosen());
+    chosen.extend(import.rules.as_ref().map(|rules| ("rules", rules.names.join(","))));
     chosen.extend(videos.is_none().then(|| ("labels-only", "true".to_owned())));
     let samples = SampleImport {
         importer: "vidor",
@@ -110,7 +123,7 @@ pub fn import_vidor(import: &VidorImport, out: &Path) -> Result<Imported> {
         sources: vec![annotations_as_source(&hashes)],
     };
     samples.finish(writer, found, out, notes, |all, learned, notes| {
-        Ok(import.concepts.label(&clips(all), &clips(learned), notes))
+        named::with(import.concepts.label(&clips(all), &clips(learned), notes)?, import.rules.as_ref(), &clips(all))
     })
 }
 
@@ -147,27 +160,38 @@ fn describe(annotations: &Annotations, file: &AnnotationFile, frames: usize, vid
     };
     let (place, split) = (file.place.clone(), file.split.clone());
     let found = outcome.map_err(|reason| (place.clone(), reason)).map(|clip| {
-        let media = videos.map(|videos| videos.place_of(&clip)).unwrap_or_default();
+        let (media, others) = videos.map(|videos| videos.place_of(&clip)).unwrap_or_default();
         let pictures = videos.and_then(|videos| videos.pictures(&media));
-        let id = clip.video.clone();
-        Sample { identity: id.clone(), id, media, split, place, content: Footage { clip, pictures } }
+        let (id, others) = (clip.video.clone(), others.to_vec());
+        Sample { identity: id.clone(), id, media, split, place, content: Footage { clip, pictures, others } }
     });
     Described { found, hash }
 }
 
-/// Notes on what is unusual but has labels. `--strict` refuses clips of which frames are repeated, and folders that may show other
-/// moments than the labels speak of.
+/// Notes on what is unusual but has labels. `--strict` refuses clips of which frames are repeated, folders that may show other
+/// moments than the labels speak of, and videos that may be another's.
 fn oddities(found: &[Found<Footage>], import: &VidorImport) -> Result<Vec<Note>> {
     let frames = u64::from(import.frames);
-    let mut cut =
-        Note::new("annotations have `trajectories` shorter than `frame_count`: frames beyond hold no objects");
-    let mut short = Note::new(format!("videos have fewer frames than the {frames} that are taken: some are repeated"));
-    let mut other = Note::new(format!(
-        "folders hold neither the frames that `frame_count` says nor the {frames} that are taken of them: labels may be about \
-         other moments than pictures"
-    ));
+    let beyond = "`trajectories` shorter than `frame_count`: frames beyond hold no objects";
+    let mut cut = Note::about(format!("annotation has {beyond}"), format!("annotations have {beyond}"));
+    let fewer = format!("fewer frames than the {frames} that are taken: some are repeated");
+    let mut short = Note::about(format!("video has {fewer}"), format!("videos have {fewer}"));
+    let neither = |of: &str| {
+        format!(
+            "neither the frames that `frame_count` says nor the {frames} that are taken of {of}: labels may be about other \
+             moments than pictures"
+        )
+    };
+    let mut other = Note::about(format!("folder holds {}", neither("it")), format!("folders hold {}", neither("them")));
+    let mut several = Note::about(
+        "`video_id` is that of several videos: the first is taken",
+        "`video_id`s are those of several videos each: the first is taken",
+    );
     for sample in found.iter().flatten() {
-        let Footage { clip, pictures } = &sample.content;
+        let Footage { clip, pictures, others } = &sample.content;
+        if !others.is_empty() {
+            several.add(|| format!("{}: {}, not {}", clip.video, sample.media, others.join(", ")));
+        }
         if clip.tracked < clip.frames {
             cut.add(|| format!("{}: {} of {} frames", sample.place, clip.tracked, clip.frames));
         }
@@ -181,14 +205,15 @@ fn oddities(found: &[Found<Footage>], import: &VidorImport) -> Result<Vec<Note>>
     let refusals = [
         (&short, format!("expected at least {frames} frames of each video")),
         (&other, format!("expected folders of as many frames as `frame_count` says, or of {frames}")),
+        (&several, "expected one video of each `video_id`".to_owned()),
     ];
     if let Some((note, expected)) = refusals.into_iter().find(|(note, _)| import.strict && note.count > 0) {
         let (source, first) = (import.source.display(), note.listed.first().map_or("", String::as_str));
-        let message = format!("{expected} in `{source}`, got {} others: {first}", note.count);
+        let message = format!("{expected} in `{source}`, got {} otherwise: {first}", note.count);
         let hint = "mend or remove what is listed, take another number of `--frames`, or leave out `--strict`";
         return Err(Error::input(message, Some(hint.to_owned())));
     }
-    Ok([cut, short, other].into_iter().filter(|note| note.count > 0).collect())
+    Ok(met([cut, short, other, several]).collect())
 }
 
 /// Videos that no annotation is about, usable or not.

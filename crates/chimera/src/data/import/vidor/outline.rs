@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::data::cell::shown;
 use crate::data::draft::is_plain_name;
+use crate::data::vidor::shown::{Instance, Shown};
 use crate::error::lower_first;
 use crate::media::frames::frame_indices;
 
@@ -95,17 +96,9 @@ impl Clip {
                 return Err(format!("{known}, got tid {tid} at frame {frame}"));
             }
         }
-        let mut clip = Self {
-            video,
-            path: outline.video_path,
-            frames,
-            tracked,
-            objects: BTreeSet::new(),
-            relations: BTreeSet::new(),
-        };
-        let boxes =
-            sampled.iter().filter_map(|&frame| outline.trajectories.get(usize::try_from(frame).ok()?)).flatten();
-        clip.objects.extend(boxes.filter_map(|there| categories.get(&there.tid).cloned()));
+        let boxes = |frame: u64| usize::try_from(frame).ok().and_then(|frame| outline.trajectories.get(frame));
+        let there = |frame: u64| boxes(frame).into_iter().flatten().filter_map(|there| categories.get(&there.tid));
+        let mut instances = Vec::with_capacity(outline.relation_instances.len());
         for (number, relation) in outline.relation_instances.into_iter().enumerate() {
             let wrong = |what: String| format!("{what} in number {number} of `relation_instances`");
             let Relation { subject_tid, predicate, object_tid, begin_fid, end_fid } = relation;
@@ -119,12 +112,22 @@ impl Clip {
             if !is_plain_name(&predicate) {
                 return Err(wrong(format!("expected a name for a `predicate`, got `{}`", shown(&predicate))));
             }
-            if sampled.iter().any(|frame| (begin_fid..end_fid).contains(frame)) {
-                clip.objects.extend([subject.clone(), object.clone()]);
-                clip.relations.insert(Triple { subject: subject.clone(), predicate, object: object.clone() });
-            }
+            instances.push(Instance { subject, predicate, object, frames: begin_fid..end_fid });
         }
-        Ok(clip)
+        let seen = Shown::at(&sampled, there, instances);
+        let triple = |(subject, predicate, object): (&String, String, &String)| Triple {
+            subject: subject.clone(),
+            predicate,
+            object: object.clone(),
+        };
+        Ok(Self {
+            video,
+            path: outline.video_path,
+            frames,
+            tracked,
+            objects: seen.objects.into_iter().cloned().collect(),
+            relations: seen.relations.into_iter().map(triple).collect(),
+        })
     }
 }
 

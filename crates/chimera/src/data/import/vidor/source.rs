@@ -10,12 +10,13 @@ use zip::{CompressionMethod, ZipArchive};
 
 use crate::data::deflated;
 use crate::data::import::listing::{entries, wanted_below};
+use crate::data::import::recognise;
 use crate::data::split::Split;
 use crate::error::{Error, Result, lower_first, system_words};
 use crate::file::open_regular;
 
 /// Folders that hold one folder a split.
-const ANNOTATIONS: [&str; 2] = ["annotations", "annotation"];
+pub(in crate::data::import) const ANNOTATIONS: [&str; 2] = ["annotations", "annotation"];
 
 /// Bytes of one annotation at most, 64 MiB, so that a few threads hold a bounded part of memory. Those of VidOR have megabytes.
 const LARGEST: u64 = 1 << 26;
@@ -62,9 +63,12 @@ impl Annotations {
                 "expected `annotations/train/0000/2401075277.json` or `train/NAME.json` in `{}`, got none of that kind",
                 path.display()
             );
-            let hint = "give the folder, or a zip archive of it, that holds `annotations/{train,val}/` (VidOR) or \
-                        `{train,test}/` (VidVRD) with a JSON file a video";
-            return Err(Error::input(message, Some(hint.to_owned())));
+            let hint = recognise::elsewhere(path, "vidor").unwrap_or_else(|| {
+                "give the folder, or a zip archive of it, that holds `annotations/{train,val}/` (VidOR) or \
+                 `{train,test}/` (VidVRD) with a JSON file a video"
+                    .to_owned()
+            });
+            return Err(Error::input(message, Some(hint)));
         }
         Ok(Self { path: path.to_owned(), archive, files })
     }
@@ -100,7 +104,7 @@ fn in_folder(folder: &Path) -> Result<Vec<String>> {
     Ok(places)
 }
 
-fn is_json(name: &str) -> bool {
+pub(in crate::data::import) fn is_json(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("json"))
 }
 

@@ -29,15 +29,17 @@ impl Videos {
         Ok(Self { root: root.to_owned(), places })
     }
 
-    /// Where the video of a clip is, or where it should be. A path that leads out of the root, as those of other machines do,
-    /// says nothing.
-    pub(super) fn place_of(&self, clip: &Clip) -> String {
+    /// Where the video of a clip is, or where it should be, and others of the same name. A path that leads out of the root, as
+    /// those of other machines do, says nothing.
+    pub(super) fn place_of(&self, clip: &Clip) -> (String, &[String]) {
         let path = clip.path.as_ref().filter(|path| !path.is_empty() && is_inside(Path::new(path)));
         if let Some(path) = path.filter(|path| self.root.join(path).exists()) {
-            return path.clone();
+            return (path.clone(), &[]);
         }
-        let found = self.places.get(&clip.video).and_then(|found| found.first()).cloned();
-        found.or_else(|| path.cloned()).unwrap_or_else(|| format!("{}.mp4", clip.video))
+        match self.places.get(&clip.video).map(Vec::as_slice) {
+            Some([first, others @ ..]) => (first.clone(), others),
+            _ => (path.cloned().unwrap_or_else(|| format!("{}.mp4", clip.video)), &[]),
+        }
     }
 
     /// Pictures of a video that is a folder; `None` of what is none.
@@ -48,7 +50,8 @@ impl Videos {
 
     /// Videos that no annotation is about: neither its place nor its name is known.
     pub(super) fn without_annotation(&self, places: &BTreeSet<&str>, names: &BTreeSet<&str>) -> Note {
-        let mut strays = Note::new("videos without an annotation were left out");
+        let mut strays =
+            Note::about("video without an annotation was left out", "videos without an annotation were left out");
         for (name, found) in &self.places {
             if !names.contains(name.as_str()) && !found.iter().any(|place| places.contains(place.as_str())) {
                 found.iter().take(1).for_each(|place| strays.add(|| place.clone()));

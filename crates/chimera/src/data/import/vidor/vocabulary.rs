@@ -7,8 +7,10 @@ use chimera_logic::bits::BitTable;
 use indexmap::IndexSet;
 
 use super::outline::{Clip, Triple};
-use crate::data::import::Note;
+use crate::data::import::note::{Note, met};
 use crate::data::import::samples::Labelled;
+use crate::data::vidor;
+use crate::error::{Error, Result};
 
 /// How many concepts there are, and how often each must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,23 +40,36 @@ impl VidorConcepts {
     }
 
     /// Chooses concepts by the clips to learn from, and labels all: objects first, the most frequent first among each.
-    pub(super) fn label(self, clips: &[&Clip], learned: &[&Clip], notes: &mut Vec<Note>) -> Labelled {
+    pub(super) fn label(self, clips: &[&Clip], learned: &[&Clip], notes: &mut Vec<Note>) -> Result<Labelled> {
         let objects = ranked(learned.iter().map(|clip| &clip.objects));
         let relations = ranked(learned.iter().map(|clip| &clip.relations));
         let frequent = relations.partition_point(|(_, videos)| *videos >= self.min_rel_support);
+        self.expect_concepts(&objects, &relations, learned.len())?;
         let (relations, rare) = relations.split_at(frequent);
-        let mut too_rare = Note::new(format!(
-            "relations are no concepts, since they hold in fewer than {} train videos",
-            self.min_rel_support
-        ));
-        rare.iter().for_each(|(triple, videos)| too_rare.add(|| format!("{} ({videos})", relation_name(triple))));
+        let fewer = format!("fewer than {} train videos", self.min_rel_support);
+        let mut too_rare = Note::about(
+            format!("relation is no concept, since it holds in {fewer}"),
+            format!("relations are no concepts, since they hold in {fewer}"),
+        );
         let (relations, many) = relations.split_at(self.top_relations.min(frequent));
-        let mut beyond = Note::new(format!("relations are no concepts, since {} hold more often", self.top_relations));
-        many.iter().for_each(|(triple, videos)| beyond.add(|| format!("{} ({videos})", relation_name(triple))));
+        let mut beyond = Note::about(
+            format!("relation is no concept, since {} hold more often", self.top_relations),
+            format!("relations are no concepts, since {} hold more often", self.top_relations),
+        );
         let (objects, others) = objects.split_at(self.top_objects.min(objects.len()));
-        let mut fewer = Note::new(format!("objects are no concepts, since {} are there more often", self.top_objects));
-        others.iter().for_each(|(category, videos)| fewer.add(|| format!("{} ({videos})", object_name(category))));
-        notes.extend([fewer, too_rare, beyond].into_iter().filter(|note| note.count > 0));
+        let mut fewer = Note::about(
+            format!("object is no concept, since {} are there more often", self.top_objects),
+            format!("objects are no concepts, since {} are there more often", self.top_objects),
+        );
+        // Whoever asks for none knows that there are none.
+        if self.top_relations > 0 {
+            rare.iter().for_each(|(triple, videos)| too_rare.add(|| format!("{} ({videos})", relation_name(triple))));
+            many.iter().for_each(|(triple, videos)| beyond.add(|| format!("{} ({videos})", relation_name(triple))));
+        }
+        if self.top_objects > 0 {
+            others.iter().for_each(|(category, videos)| fewer.add(|| format!("{} ({videos})", object_name(category))));
+        }
+        notes.extend(met([fewer, too_rare, beyond]));
 
         let objects: IndexSet<&String> = objects.iter().map(|(category, _)| *category).collect();
         let relations: IndexSet<&Triple> = relations.iter().map(|(triple, _)| *triple).collect();
@@ -66,7 +81,32 @@ impl VidorConcepts {
             here.for_each(|column| labels.set(row, objects.len() + column, true));
         }
         let names = objects.into_iter().map(|category| object_name(category));
-        Labelled { concepts: names.chain(relations.into_iter().map(relation_name)).collect(), labels }
+        Ok(Labelled { concepts: names.chain(relations.into_iter().map(relation_name)).collect(), labels })
+    }
+
+    /// Refuses numbers that leave no concept, by what so many train videos have; most frequent first.
+    fn expect_concepts(
+        self,
+        objects: &[(&String, usize)],
+        relations: &[(&Triple, usize)],
+        videos: usize,
+    ) -> Result<()> {
+        let most = relations.first().map_or(0, |(_, videos)| *videos);
+        let least = self.min_rel_support;
+        let (message, hint) = if objects.is_empty() {
+            // A relation that holds shows its objects, so there is none either.
+            let message = format!("expected objects in the frames that are taken of {videos} train videos, got none");
+            (message, "take more `--frames`, or deal other videos to train: `--split train=0.8,test=0.2`".to_owned())
+        } else if self.top_objects > 0 || (self.top_relations > 0 && most >= least.max(1)) {
+            return Ok(());
+        } else {
+            let message = format!(
+                "expected a concept at least, got `--top-objects 0` and no relation in {least} of {videos} train videos"
+            );
+            let smaller = if most > 0 { format!(", or `--min-rel-support {most}`") } else { String::new() };
+            (message, format!("give `--top-objects` a larger number{smaller}"))
+        };
+        Err(Error::input(message, Some(hint)))
     }
 }
 
@@ -79,10 +119,10 @@ fn ranked<'a, T: Ord>(sets: impl Iterator<Item = &'a BTreeSet<T>>) -> Vec<(&'a T
     ranked
 }
 
-fn object_name(category: &str) -> String {
-    format!("obj:{category}")
+pub(super) fn object_name(category: &str) -> String {
+    vidor::object_name(category)
 }
 
-fn relation_name(triple: &Triple) -> String {
-    format!("rel:{}-{}-{}", triple.subject, triple.predicate, triple.object)
+pub(super) fn relation_name(triple: &Triple) -> String {
+    vidor::relation_name(&triple.subject, &triple.predicate, &triple.object)
 }
