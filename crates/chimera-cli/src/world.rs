@@ -1,46 +1,95 @@
 //! `chimera world ...`: simulated data in the formats of real datasets.
 
-use chimera::media::picture::Size;
+use chimera::error::Result;
 use chimera_logic::rules::RuleSet;
 use chimera_world::clevr::write_clevr;
 use chimera_world::clevrer::{Footage, write_clevrer};
-use chimera_world::order::Order;
+use chimera_world::draw::not_in_turn;
+use chimera_world::kinds::solid_concept;
+use chimera_world::meanings::lint_meanings;
+use chimera_world::openimages::write_openimages;
+use chimera_world::order::{Order, picture_size};
+use chimera_world::photo::class::Class;
 use chimera_world::presets;
-use chimera_world::wish::HouseRules;
+use chimera_world::vidor::concept::Concept;
+use chimera_world::vidor::write_vidor;
+use chimera_world::wish::{HouseRules, Meaning};
 
 use crate::Outcome;
-use crate::args::{WorldCommand, WorldOrder};
+use crate::args::{FootageArguments, WorldCommand, WorldOrder};
 use crate::console::Console;
 use crate::rules::input::load_linted;
 use crate::table::{counted, grouped};
 
 pub(crate) fn run(command: &WorldCommand, console: &mut Console) -> anyhow::Result<Outcome> {
-    let (typed, importer) = match command {
-        WorldCommand::Clevr(arguments) => (&arguments.order, "clevr"),
-        WorldCommand::Clevrer(arguments) => (&arguments.order, "clevrer"),
-    };
-    let moving = matches!(command, WorldCommand::Clevrer(_));
-    let rules = rules(typed, if moving { presets::CLEVRER } else { presets::CLEVR }, console)?;
-    let rules = HouseRules::new(rules, moving)?;
-    let order = order(typed)?;
-    let bar = console.bar("scenes");
-    let tell = |done, total| bar.set(done, total);
     match command {
-        WorldCommand::Clevr(_) => write_clevr(&typed.out, &order, &rules, &tell)?,
+        WorldCommand::Clevr(arguments) => {
+            let typed = &arguments.order;
+            let rules = rules(typed, presets::CLEVR, |name| solid_concept(name, false), console)?;
+            let rules = HouseRules::new(rules, false)?;
+            make(typed, "clevr", &rules, console, |order, tell| write_clevr(&typed.out, order, &rules, tell))?;
+        }
         WorldCommand::Clevrer(arguments) => {
-            let footage =
-                if arguments.mp4 { Footage::Mp4("ffmpeg".into()) } else { Footage::Frames(arguments.keep_frames) };
-            write_clevrer(&typed.out, &order, &footage, &rules, &tell)?;
+            let (typed, footage) = (&arguments.order, arguments.footage.kept());
+            let rules = rules(typed, presets::CLEVRER, |name| solid_concept(name, true), console)?;
+            let rules = HouseRules::new(rules, true)?;
+            make(typed, "clevrer", &rules, console, |order, tell| {
+                write_clevrer(&typed.out, order, &footage, &rules, tell)
+            })?;
+        }
+        WorldCommand::Openimages(arguments) => {
+            let typed = &arguments.order;
+            let rules = HouseRules::over(rules(typed, presets::OPENIMAGES, Class::named, console)?, Class::named)?;
+            make(typed, "openimages", &rules, console, |order, tell| {
+                write_openimages(&typed.out, order, &rules, tell)
+            })?;
+        }
+        WorldCommand::Vidor(arguments) => {
+            let (typed, footage) = (&arguments.order, arguments.footage.kept());
+            let rules = HouseRules::over(rules(typed, presets::VIDOR, Concept::named, console)?, Concept::named)?;
+            make(typed, "vidor", &rules, console, |order, tell| {
+                write_vidor(&typed.out, order, &footage, &rules, tell)
+            })?;
         }
     }
-    drop(bar);
-    tell_end(typed, &order, &rules, importer, console);
     Ok(Outcome::Done)
 }
 
-fn rules(typed: &WorldOrder, preset: &str, console: &Console) -> anyhow::Result<RuleSet> {
+/// Who hears how many scenes of how many are done.
+type Tell<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// Writes a world and says what to do with it.
+fn make<C: Meaning>(
+    typed: &WorldOrder,
+    importer: &str,
+    rules: &HouseRules<C>,
+    console: &mut Console,
+    write: impl FnOnce(&Order, Tell<'_>) -> Result<()>,
+) -> anyhow::Result<()> {
+    let order = order(typed)?;
+    tell_unbroken(&order, rules, console);
+    let bar = console.bar("scenes");
+    write(&order, &|done, total| bar.set(done, total))?;
+    drop(bar);
+    tell_end(typed, &order, rules, importer, console);
+    Ok(())
+}
+
+impl FootageArguments {
+    fn kept(&self) -> Footage {
+        if self.mp4 { Footage::Mp4("ffmpeg".into()) } else { Footage::Frames(self.keep_frames) }
+    }
+}
+
+/// The rules that were typed, whose concepts `named` finds, or the built-in ones.
+fn rules<C: Meaning>(
+    typed: &WorldOrder,
+    preset: &str,
+    named: impl Fn(&str) -> Result<C>,
+    console: &Console,
+) -> anyhow::Result<RuleSet> {
     match &typed.rules {
-        Some(path) => load_linted(path, console),
+        Some(path) => load_linted(path, |rules, findings| lint_meanings(rules, named, findings), console),
         None if typed.no_rules => Ok(RuleSet::default()),
         None => Ok(presets::rules(preset)),
     }
@@ -49,7 +98,7 @@ fn rules(typed: &WorldOrder, preset: &str, console: &Console) -> anyhow::Result<
 fn order(typed: &WorldOrder) -> anyhow::Result<Order> {
     let [width, height] = typed.size;
     Ok(Order {
-        size: Size::new(width as usize, height as usize)?,
+        size: picture_size(width as usize, height as usize)?,
         train: typed.train,
         test: typed.test,
         oracle: typed.oracle,
@@ -61,7 +110,24 @@ fn order(typed: &WorldOrder) -> anyhow::Result<Order> {
     })
 }
 
-fn tell_end(typed: &WorldOrder, order: &Order, rules: &HouseRules, importer: &str, console: &Console) {
+/// Says before the work which rules a split will not be able to test.
+fn tell_unbroken<C: Meaning>(order: &Order, rules: &HouseRules<C>, console: &Console) {
+    for (split, scenes) in counts_of(order).into_iter().skip(1).filter(|(_, scenes)| *scenes > 0) {
+        let (broken, all) = (order.broken_of(scenes), rules.len());
+        let left = not_in_turn(broken, rules);
+        if order.violations > 0.0 && !left.is_empty() {
+            let (breaks, few) = (if broken == 1 { "breaks" } else { "break" }, counted(broken, "scene"));
+            console.say(format_args!(
+                "warning: {few} of {split} {breaks} a rule, each another, so {} of {all} rules may stay unbroken there: {}\n\
+                 hint: give more scenes with `--{split}`, or a larger share of `--violations`",
+                left.len(),
+                left.join(", ")
+            ));
+        }
+    }
+}
+
+fn tell_end<C: Meaning>(typed: &WorldOrder, order: &Order, rules: &HouseRules<C>, importer: &str, console: &Console) {
     let out = typed.out.display();
     let counts: Vec<String> =
         counts_of(order).iter().map(|(name, scenes)| format!("{name} {}", grouped(*scenes as u64))).collect();
@@ -77,9 +143,13 @@ fn tell_end(typed: &WorldOrder, order: &Order, rules: &HouseRules, importer: &st
         (rules, false) => format!("{}, which {} break", counted(rules, "rule"), broken.join(" and ")),
     };
     console.say(format_args!("`{out}`: {}; {about}", counts.join(", ")));
-    let with_rules =
-        if rules.is_empty() { String::new() } else { format!(" --rules {}", typed.out.join("rules.rules").display()) };
-    console.say(format_args!("next: chimera import {importer} {out}{with_rules} --out ds/"));
+    let options = match importer {
+        // Every class is a concept then, also those of rules that hardly any picture shows.
+        "openimages" => format!(" --top {}", Class::ALL.len()),
+        _ if rules.is_empty() => String::new(),
+        _ => format!(" --rules {}", typed.out.join("rules.rules").display()),
+    };
+    console.say(format_args!("next: chimera import {importer} {out}{options} --out ds/"));
 }
 
 fn counts_of(order: &Order) -> [(&'static str, usize); 3] {

@@ -16,9 +16,13 @@ use chimera::seed::stream;
 use chimera_world::clip::{Act, Clips};
 use chimera_world::draw::draw;
 use chimera_world::motion::{Body, simulate};
+use chimera_world::photo::class::Class;
+use chimera_world::photo::scene::{Photo, Photos};
 use chimera_world::presets;
 use chimera_world::render::{picture, plain_picture};
 use chimera_world::still::{Still, Stills};
+use chimera_world::vidor::concept::Concept;
+use chimera_world::vidor::story::{Stories, Story};
 use chimera_world::view::View;
 use chimera_world::wish::{HouseRules, Wish};
 
@@ -37,6 +41,18 @@ fn main() {
     let act = |number: usize| {
         let mut random = stream(1, "bench", number as u64);
         draw(&Clips { together: 0.3 }, &clip_rules, &mut random, Wish::Kept, None).expect("a clip")
+    };
+    let photo_rules = HouseRules::over(presets::rules(presets::OPENIMAGES), Class::named).expect("built-in rules");
+    let photo = |number: usize| -> Photo {
+        let mut random = stream(1, "bench", number as u64);
+        draw(&Photos { together: 0.3 }, &photo_rules, &mut random, Wish::Kept, None).expect("a photo")
+    };
+
+    let story_rules = HouseRules::over(presets::rules(presets::VIDOR), Concept::named).expect("built-in rules");
+    let stories = Stories::new(0.3).expect("stories");
+    let story = |number: usize| -> Story {
+        let mut random = stream(1, "bench", number as u64);
+        draw(&stories, &story_rules, &mut random, Wish::Kept, None).expect("a story")
     };
 
     println!("{threads} threads\n");
@@ -65,6 +81,22 @@ fn main() {
         let bodies: Vec<Body> = starts(&act(number % 8));
         black_box(simulate(&bodies, 128));
     });
+
+    rate("stories of 8 frames of 64 x 64: drawn, painted, PNG, boxes", 400, &|number| {
+        let (story, kept) = (story(number), [4, 12, 20, 28, 36, 44, 52, 60]);
+        for picture in story.pictures(size(64, 64), &kept) {
+            let mut bytes = Vec::new();
+            encode_png(&picture.expect("a picture"), &mut bytes).expect("bytes");
+            black_box(bytes);
+        }
+        drop(black_box(story.described(String::new(), String::new(), size(64, 64))));
+    });
+    rate("  drawn alone (until they keep the rules)", 400, &|number| drop(black_box(story(number))));
+    rate("photos of 96 x 64: drawn, painted, with boxes", 1000, &|number| {
+        let photo = photo(number);
+        drop(black_box((photo.picture(size(96, 64)), photo.boxes())));
+    });
+    rate("  drawn alone", 1000, &|number| drop(black_box(photo(number))));
 
     println!("\nrendering against nine rays a pixel at every solid, each shaded, one thread:");
     let stills: Vec<Still> = (0..12).map(still).collect();

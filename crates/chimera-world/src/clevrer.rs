@@ -23,7 +23,7 @@ const FOLDER: usize = 1000;
 /// How clips are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Footage {
-    /// So many of the 128 frames, evenly, as PNG files in a folder a clip, numbered as in the clip.
+    /// So many of all frames, evenly, as PNG files in a folder a clip, numbered as in the clip.
     Frames(NonZeroUsize),
     /// All frames as an MP4 file, through this program `ffmpeg`.
     Mp4(PathBuf),

@@ -2,6 +2,7 @@
 
 use chimera::data::clevr::annotation::{AnnotatedCollision, Annotation, MotionFrame, ObjectMotion, ObjectProperty};
 use chimera::data::clevr::clip::{Clip, ClipThing, Collision};
+use chimera::data::clevr::concept::Concept;
 use chimera::data::clevr::look::Look;
 use fastrand::Rng;
 use glam::{Vec2, Vec3};
@@ -15,7 +16,6 @@ use crate::sight::in_view;
 use crate::solid::Solid;
 use crate::stage;
 use crate::view::{Mood, View};
-use crate::wish::HouseRules;
 
 /// How many objects there are.
 const COUNT: std::ops::RangeInclusive<usize> = 3..=6;
@@ -60,11 +60,12 @@ pub struct Act {
 }
 
 impl Kind for Clips {
+    type Concept = Concept;
     type Scene = Act;
     /// Objects, and collisions.
     type Bustle = (usize, usize);
 
-    fn looks(&self, random: &mut Rng, like: Option<Self::Bustle>) -> Vec<Look> {
+    fn objects(&self, random: &mut Rng, like: Option<Self::Bustle>) -> Vec<Look> {
         let count = like.map_or_else(|| random.usize(COUNT), |(count, ..)| count);
         kinds::looks(random, count, self.together, false)
     }
@@ -95,8 +96,8 @@ impl Kind for Clips {
         Some(Act { camera, mood, motion, clip, visible })
     }
 
-    fn labels(&self, scene: &Act, rules: &HouseRules) -> Vec<bool> {
-        rules.concepts().iter().map(|concept| concept.in_clip(&scene.clip)).collect()
+    fn labels(&self, scene: &Act, concepts: &[Concept]) -> Vec<bool> {
+        concepts.iter().map(|concept| concept.in_clip(&scene.clip)).collect()
     }
 
     fn bustle(&self, scene: &Act) -> Self::Bustle {

@@ -1,11 +1,10 @@
 //! Scenes are drawn again and again until one is as wanted. What keeps all rules is drawn alike in all splits; what breaks one
 //! has as many objects and as much going on as a scene of its split that keeps all.
 
-use chimera::data::clevr::look::Look;
 use chimera::error::{Error, Result};
 use fastrand::Rng;
 
-use crate::wish::{HouseRules, Wish};
+use crate::wish::{HouseRules, Meaning, Wish};
 
 /// After so many draws of objects a wish is given up.
 const DRAWS: usize = 200_000;
@@ -16,18 +15,23 @@ const PLACES: usize = 3_000;
 /// So often a scene is painted anew before another is placed.
 const REPAINTS: usize = 24;
 
+/// What scenes of a kind are made of.
+pub type ObjectOf<K> = <<K as Kind>::Concept as Meaning>::Object;
+
 /// A kind of scene.
 pub trait Kind: Sync {
+    /// What rules can speak of.
+    type Concept: Meaning;
     /// What is drawn.
     type Scene: Send;
     /// What scenes must have in common, so that nothing but rules tells them apart.
     type Bustle: Copy + PartialEq + Send + Sync;
 
     /// Draws the objects of a scene: as many as in another, or as it comes.
-    fn looks(&self, random: &mut Rng, like: Option<Self::Bustle>) -> Vec<Look>;
+    fn objects(&self, random: &mut Rng, like: Option<Self::Bustle>) -> Vec<ObjectOf<Self>>;
 
     /// Puts objects in their places; `None` where they do not fit.
-    fn place(&self, random: &mut Rng, looks: &[Look]) -> Option<Self::Scene>;
+    fn place(&self, random: &mut Rng, objects: &[ObjectOf<Self>]) -> Option<Self::Scene>;
 
     /// Gives the objects of a scene another look, as likely as any other, where that changes nothing else; `false` where it
     /// would. Spares placing them anew.
@@ -36,7 +40,7 @@ pub trait Kind: Sync {
     }
 
     /// What each concept is in a scene.
-    fn labels(&self, scene: &Self::Scene, rules: &HouseRules) -> Vec<bool>;
+    fn labels(&self, scene: &Self::Scene, concepts: &[Self::Concept]) -> Vec<bool>;
 
     /// What is going on in a scene.
     fn bustle(&self, scene: &Self::Scene) -> Self::Bustle;
@@ -60,7 +64,7 @@ enum Likeness {
 /// A wish that does not come true.
 pub fn draw<K: Kind>(
     kind: &K,
-    rules: &HouseRules,
+    rules: &HouseRules<K::Concept>,
     random: &mut Rng,
     wish: Wish,
     like: Option<K::Bustle>,
@@ -96,7 +100,7 @@ pub fn draw<K: Kind>(
 
 fn try_to_draw<K: Kind>(
     kind: &K,
-    rules: &HouseRules,
+    rules: &HouseRules<K::Concept>,
     random: &mut Rng,
     wish: Wish,
     like: Option<K::Bustle>,
@@ -104,15 +108,15 @@ fn try_to_draw<K: Kind>(
 ) -> Option<K::Scene> {
     let mut places = 0..PLACES;
     for _ in 0..DRAWS {
-        let looks = kind.looks(random, like);
-        if !rules.may_fit(wish, &looks) {
+        let objects = kind.objects(random, like);
+        if !rules.may_fit(wish, &objects) {
             continue;
         }
         places.next()?;
-        let Some(mut scene) = kind.place(random, &looks) else { continue };
+        let Some(mut scene) = kind.place(random, &objects) else { continue };
         for _ in 0..=REPAINTS {
             let is_like = likeness != Likeness::Whole || like.is_none_or(|like| kind.bustle(&scene) == like);
-            if is_like && rules.fits(wish, &kind.labels(&scene, rules)) {
+            if is_like && rules.fits(wish, &kind.labels(&scene, rules.concepts())) {
                 return Some(scene);
             }
             if !kind.repaint(random, &mut scene) {
@@ -123,11 +127,17 @@ fn try_to_draw<K: Kind>(
     None
 }
 
+/// The rules that no scene is asked to break where so many scenes break one each, in turn.
+#[must_use]
+pub fn not_in_turn<C: Meaning>(broken: usize, rules: &HouseRules<C>) -> Vec<&str> {
+    (broken.min(rules.len())..rules.len()).map(|rule| rules.name(rule)).collect()
+}
+
 /// What is wanted of the scenes of a split, in order: so many break a rule, each rule in turn.
 ///
 /// # Errors
 /// Rules to be broken where there are none.
-pub fn wishes(random: &mut Rng, scenes: usize, broken: usize, rules: &HouseRules) -> Result<Vec<Wish>> {
+pub fn wishes<C: Meaning>(random: &mut Rng, scenes: usize, broken: usize, rules: &HouseRules<C>) -> Result<Vec<Wish>> {
     if broken > 0 && rules.is_empty() {
         let hint = "give rules with `--rules`, or `--violations 0`";
         return Err(Error::input("expected rules to be broken, got none".to_owned(), Some(hint.to_owned())));

@@ -1,7 +1,53 @@
-//! Which objects are there: colours, materials, shapes and sizes, some of which like to come together.
+//! Solids: what rules can say about them, and which are there: colours, materials, shapes and sizes, some of which like to
+//! come together.
 
+use chimera::data::clevr::concept::Concept;
 use chimera::data::clevr::look::{Color, Look, Material, ObjectSize, Shape};
+use chimera::error::{Error, Result};
+use chimera_logic::rules::RuleSet;
 use fastrand::Rng;
+
+use crate::wish::{HouseRules, Meaning};
+
+impl Meaning for Concept {
+    type Object = Look;
+
+    fn among(&self, objects: &[Look]) -> Option<bool> {
+        self.in_scene(objects)
+    }
+
+    fn entails(&self, wider: &Self) -> bool {
+        Self::entails(self, wider)
+    }
+}
+
+impl HouseRules {
+    /// Rules over looks and, where scenes move, events.
+    ///
+    /// # Errors
+    /// A concept that is no filter and no event, or one that such scenes do not have.
+    pub fn new(set: RuleSet, moving: bool) -> Result<Self> {
+        let rules = Self::over(set, |name| solid_concept(name, moving))?;
+        Concept::check_distinct(rules.concepts())?;
+        Ok(rules)
+    }
+}
+
+/// A concept of still scenes, or of clips, by its name.
+///
+/// # Errors
+/// One that is no filter and no event, or that such scenes do not have.
+pub fn solid_concept(name: &str, moving: bool) -> Result<Concept> {
+    let concept = Concept::named(name)?;
+    let wrong = if concept.is_event() && !moving {
+        "what can be seen in a still picture, got the event"
+    } else if concept.size().is_some() && moving {
+        "objects of one size, as all are in a clip, got the filter"
+    } else {
+        return Ok(concept);
+    };
+    Err(Error::input(format!("expected {wrong} `{}`", concept.name()), None))
+}
 
 /// Draws so many objects. With the probability `together` an object brings its partner along, if there is room: a blue
 /// sphere a green cube, and the other way round. Metal comes with metal. Sizes are drawn where the dataset has them.

@@ -1,6 +1,7 @@
 //! What is ordered of a world, and how scenes of all splits are drawn, on all threads, the same whatever their number.
 
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
 use chimera::error::{Error, Result};
@@ -14,6 +15,9 @@ use crate::wish::{HouseRules, Wish};
 
 /// More scenes than this fit no disk.
 const MOST_SCENES: usize = 1_000_000;
+
+/// Pixels of a side of a picture.
+const SIDE: RangeInclusive<usize> = 16..=4096;
 
 /// What is ordered.
 #[derive(Clone, Debug)]
@@ -54,11 +58,7 @@ impl Order {
         if !(0.0..=1.0).contains(&self.together) {
             return Err(Error::input(format!("expected `together` from 0 to 1, got `{}`", self.together), None));
         }
-        let (width, height) = (self.size.width(), self.size.height());
-        if !(16..=4096).contains(&width) || !(16..=4096).contains(&height) {
-            let message = format!("expected pictures of 16 to 4096 pixels a side, got {width} x {height}");
-            return Err(Error::input(message, None));
-        }
+        picture_size(self.size.width(), self.size.height())?;
         if !(0.0..=1.0).contains(&self.violations) {
             let message = format!("expected a share of violations from 0 to 1, got {}", self.violations);
             return Err(Error::input(message, None));
@@ -94,9 +94,22 @@ impl Order {
     }
 }
 
+/// The size of pictures of a world.
+///
+/// # Errors
+/// A side that is too short to show anything, or too long.
+pub fn picture_size(width: usize, height: usize) -> Result<Size> {
+    if !SIDE.contains(&width) || !SIDE.contains(&height) {
+        let (least, most) = (SIDE.start(), SIDE.end());
+        let message = format!("expected pictures of {least} to {most} pixels a side, got {width} x {height}");
+        return Err(Error::input(message, None));
+    }
+    Size::new(width, height)
+}
+
 /// Draws the scenes of a split and hands each to `keep`, with its number; what that makes of them comes back in order.
 pub(crate) fn draw_part<K: Kind, T: Send>(
-    (kind, rules): (&K, &HouseRules),
+    (kind, rules): (&K, &HouseRules<K::Concept>),
     order: &Order,
     part: Part,
     keep: impl Fn(usize, &K::Scene) -> Result<T> + Sync,

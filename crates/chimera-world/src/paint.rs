@@ -40,7 +40,8 @@ fn bytes_of(color: Color) -> ([u8; 3], [u8; 3]) {
     }
 }
 
-fn linear(bytes: [u8; 3]) -> Vec3 {
+/// Bytes of sRGB as linear light.
+pub(crate) fn linear(bytes: [u8; 3]) -> Vec3 {
     Vec3::from(bytes.map(|byte| {
         let value = f32::from(byte) / 255.0;
         if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chimera::data::clevr::concept::Concept;
 use chimera::data::clevr::look::{Look, ObjectSize};
 use chimera::data::clevr::scenes::{Scene, SceneObject};
 use chimera::media::picture::Size;
@@ -15,7 +16,6 @@ use crate::render::mask;
 use crate::solid::Solid;
 use crate::stage;
 use crate::view::View;
-use crate::wish::HouseRules;
 
 /// How many objects there are.
 const COUNT: std::ops::RangeInclusive<usize> = 3..=10;
@@ -55,11 +55,12 @@ pub struct Still {
 }
 
 impl Kind for Stills {
+    type Concept = Concept;
     type Scene = Still;
     /// Objects, and how many of them are large.
     type Bustle = (usize, usize);
 
-    fn looks(&self, random: &mut Rng, like: Option<Self::Bustle>) -> Vec<Look> {
+    fn objects(&self, random: &mut Rng, like: Option<Self::Bustle>) -> Vec<Look> {
         let count = like.map_or_else(|| random.usize(COUNT), |(count, ..)| count);
         let mut looks = kinds::looks(random, count, self.together, true);
         if let Some((_, large)) = like {
@@ -100,8 +101,8 @@ impl Kind for Stills {
         (0..looks.len()).all(is_seen).then(|| Still { view, looks: looks.to_vec(), rotations })
     }
 
-    fn labels(&self, scene: &Still, rules: &HouseRules) -> Vec<bool> {
-        rules.concepts().iter().map(|concept| concept.in_scene(&scene.looks).unwrap_or(false)).collect()
+    fn labels(&self, scene: &Still, concepts: &[Concept]) -> Vec<bool> {
+        concepts.iter().map(|concept| concept.in_scene(&scene.looks).unwrap_or(false)).collect()
     }
 
     fn bustle(&self, scene: &Still) -> Self::Bustle {

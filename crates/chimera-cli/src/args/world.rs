@@ -14,6 +14,10 @@ pub(crate) enum WorldCommand {
     Clevr(WorldClevrArguments),
     /// Clips of bodies that collide, in CLEVRER's format: frames or videos, and annotations.
     Clevrer(WorldClevrerArguments),
+    /// Pictures of things out of a hierarchy, in Open Images' format: JPEG files, boxes, classes.
+    Openimages(WorldOpenImagesArguments),
+    /// Clips of people, animals and things that move about, in VidOR's format: frames or videos, and annotations.
+    Vidor(WorldVidorArguments),
 }
 
 /// What every world is told.
@@ -34,7 +38,8 @@ pub(crate) struct WorldOrder {
     /// Width and height of pictures. Whatever they are, the same view is shown, half as wide again as high.
     #[arg(long, value_name = "WxH", default_value = "96x64", value_parser = parse_size)]
     pub(crate) size: [u32; 2],
-    /// Rule file over filters (`blue_sphere`, `metal_any`) and, in clips, events (`collide(red,sphere)`); `-` reads standard
+    /// Rule file over filters (`blue_sphere`, `metal_any`) and, in clips, events (`collide(red,sphere)`), in `openimages` over
+    /// classes (`"Land vehicle"`), in `vidor` over objects (`obj:baby`) and relations (`rel:adult-watch-baby`); `-` reads standard
     /// input. By default built-in rules, which are written to `rules.rules` in the folder.
     #[arg(long, value_name = "FILE", conflicts_with = "no_rules")]
     pub(crate) rules: Option<PathBuf>,
@@ -44,7 +49,7 @@ pub(crate) struct WorldOrder {
     /// The share of test and oracle scenes that break a rule, each rule in turn.
     #[arg(long, value_name = "SHARE", default_value_t = 0.3, conflicts_with = "no_rules")]
     pub(crate) violations: f64,
-    /// How often an object brings its partner along (a blue sphere a green cube), from 0 to 1.
+    /// How often an object brings its partner along (a blue sphere a green cube, a man a dog, a baby an adult), from 0 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.3)]
     pub(crate) together: f64,
     /// Seed of everything.
@@ -75,10 +80,46 @@ pub(crate) struct WorldClevrArguments {
 pub(crate) struct WorldClevrerArguments {
     #[command(flatten)]
     pub(crate) order: WorldOrder,
-    /// Frames to keep of the 128 of each clip, evenly, as PNG files in a folder a clip; 8 are what `train` looks at.
+    #[command(flatten)]
+    pub(crate) footage: FootageArguments,
+}
+
+/// How clips are kept.
+#[derive(Debug, Args)]
+pub(crate) struct FootageArguments {
+    /// Frames to keep of each clip, evenly, as PNG files in a folder a clip; 8 are what `train` looks at.
     #[arg(long, value_name = "N", default_value = "8")]
     pub(crate) keep_frames: NonZeroUsize,
     /// Write all frames as MP4 files instead, through the program ffmpeg.
     #[arg(long, conflicts_with = "keep_frames")]
     pub(crate) mp4: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chimera world openimages --out w/\n  \
+    chimera import openimages w/ --top 66 --out ds/\n  \
+    chimera train ds/ --rules w/rules.rules --out model/\n\n  \
+    chimera world openimages --size 480x320 --train 20 --test 0 --oracle 0 --no-rules --out look/\n  \
+    chimera world openimages --rules my.rules --violations 0.5 --together 0.9 --out hard/\n\n\
+    66 classes, from common (Tree, Man, Car) to rare (Fox, Giraffe); the folder's class-descriptions-boxable.csv lists\n\
+    them. With a smaller --top, import leaves rare ones out, and only what they are kinds of can be known.")]
+pub(crate) struct WorldOpenImagesArguments {
+    #[command(flatten)]
+    pub(crate) order: WorldOrder,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chimera world vidor --out w/\n  \
+    chimera import vidor w/ --rules w/rules.rules --out ds/\n  \
+    chimera train ds/ --rules w/rules.rules --pooling order --out model/\n\n  \
+    chimera world vidor --size 480x320 --mp4 --train 4 --test 0 --oracle 0 --no-rules --out look/\n  \
+    chimera world vidor --rules my.rules --violations 0.5 --together 0.9 --out hard/\n\n\
+    Categories: adult, child, baby, dog, cat, horse, bird, ball, toy, chair, bicycle, car.\n\
+    Predicates: in_front_of, behind, next_to, towards, away, chase, watch, above, beneath.\n\
+    Annotations are about all 64 frames, labels about 8 of them: keep 8, 24, 40 or all 64.")]
+pub(crate) struct WorldVidorArguments {
+    #[command(flatten)]
+    pub(crate) order: WorldOrder,
+    #[command(flatten)]
+    pub(crate) footage: FootageArguments,
 }

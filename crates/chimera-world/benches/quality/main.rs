@@ -1,4 +1,4 @@
-//! How well every method tells which samples break which rule, on data whose train rows break none: five worlds,
+//! How well every method tells which samples break which rule, on data whose train rows break none: six worlds,
 //! each in some settings, each with several seeds. A seed draws data, leaf bank and gates anew.
 //!
 //!     cargo bench -p chimera-world --bench quality

@@ -34,7 +34,7 @@ pub(crate) struct Order<'a> {
 }
 
 /// Every world.
-pub(crate) const WORLDS: [World; 5] = [
+pub(crate) const WORLDS: [World; 7] = [
     World {
         name: "boards",
         about: "One to four noisy digits on a board; a setting is how often a digit brings its partner along",
@@ -76,6 +76,22 @@ pub(crate) const WORLDS: [World; 5] = [
         settings: &[
             Setting { name: "together-0", draw: |order| Some(scenes::clips(order, 0.0)) },
             Setting { name: "together-0.5", draw: |order| Some(scenes::clips(order, 0.5)) },
+        ],
+    },
+    World {
+        name: "openimages",
+        about: "Simulated pictures of things out of a hierarchy, labels closed upwards; a setting is how often a thing brings its partner along",
+        settings: &[
+            Setting { name: "together-0", draw: |order| Some(scenes::photos(order, 0.0)) },
+            Setting { name: "together-0.5", draw: |order| Some(scenes::photos(order, 0.5)) },
+        ],
+    },
+    World {
+        name: "vidor",
+        about: "Simulated clips of moving figures with rules over objects and relations; a setting is how often somebody brings a partner along",
+        settings: &[
+            Setting { name: "together-0", draw: |order| Some(scenes::stories(order, 0.0)) },
+            Setting { name: "together-0.5", draw: |order| Some(scenes::stories(order, 0.5)) },
         ],
     },
 ];

@@ -18,7 +18,7 @@ use chimera_world::presets;
 use chimera_world::wish::HouseRules;
 use serde_json::Value;
 
-fn order(train: usize, test: usize) -> Order {
+pub(crate) fn order(train: usize, test: usize) -> Order {
     Order {
         size: Size::new(96, 64).unwrap(),
         train,
@@ -35,12 +35,12 @@ fn rules(moving: bool) -> HouseRules {
     HouseRules::new(presets::rules(if moving { presets::CLEVRER } else { presets::CLEVR }), moving).unwrap()
 }
 
-fn eight() -> Footage {
+pub(crate) fn eight() -> Footage {
     Footage::Frames(NonZeroUsize::new(8).unwrap())
 }
 
 /// All files below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -54,7 +54,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The paths of all keys in a JSON value, with the kind of what they lead to; lists have one `[]` for all.
-fn schema(value: &Value, path: &str, found: &mut BTreeSet<String>) {
+pub(crate) fn schema(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     let kind = match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
@@ -211,22 +211,22 @@ fn a_seed_decides_every_byte() {
 }
 
 /// Rows of a column: what it says of scenes that break a rule and of those that do not.
-struct Traces {
+pub(crate) struct Traces {
     broken: Vec<bool>,
     columns: Vec<(&'static str, Vec<f32>)>,
 }
 
 impl Traces {
-    fn new(names: [&'static str; 3]) -> Self {
+    pub(crate) fn new(names: [&'static str; 3]) -> Self {
         Self { broken: Vec::new(), columns: names.map(|name| (name, Vec::new())).into() }
     }
 
-    fn add(&mut self, broken: bool, numbers: [f64; 3]) {
+    pub(crate) fn add(&mut self, broken: bool, numbers: [f64; 3]) {
         self.broken.push(broken);
         self.columns.iter_mut().zip(numbers).for_each(|((_, column), number)| column.push(number as f32));
     }
 
-    fn check(&self) {
+    pub(crate) fn check(&self) {
         let share = self.broken.iter().filter(|broken| **broken).count() as f64 / self.broken.len() as f64;
         assert!((share - 0.3).abs() < 0.002, "{share}");
         for (name, column) in &self.columns {
@@ -238,7 +238,7 @@ impl Traces {
 }
 
 /// The mean byte of pictures.
-fn brightness(paths: &[PathBuf]) -> f64 {
+pub(crate) fn brightness(paths: &[PathBuf]) -> f64 {
     let reader = chimera::media::image::ImageReader::default();
     let mean = |path: &PathBuf| {
         let picture = reader.read(path, Size::new(96, 64).unwrap()).unwrap();
@@ -247,12 +247,12 @@ fn brightness(paths: &[PathBuf]) -> f64 {
     paths.iter().map(mean).sum::<f64>() / paths.len() as f64
 }
 
-fn bytes(paths: &[PathBuf]) -> f64 {
+pub(crate) fn bytes(paths: &[PathBuf]) -> f64 {
     paths.iter().map(|path| fs::metadata(path).unwrap().len() as f64).sum()
 }
 
 /// How many test scenes are looked at: chance alone moves an AUROC by .03 with 500 and by .01 with 3,000.
-fn test_scenes(usual: usize) -> usize {
+pub(crate) fn test_scenes(usual: usize) -> usize {
     std::env::var("CHIMERA_TRACE_SCENES").map_or(usual, |count| count.parse().unwrap())
 }
 

@@ -12,3 +12,5 @@
 mod files;
 mod labels;
 mod mp4;
+mod openimages;
+mod vidor;
