@@ -295,6 +295,12 @@ fn gates(sandbox: &Sandbox, model: &str) -> BTreeMap<String, Vec<u8>> {
     named.filter(|(name, _)| !name.contains('-')).collect()
 }
 
+/// Rows that a model learns from: those of train that are not kept for calibration.
+fn train_rows(sandbox: &Sandbox) -> u64 {
+    let manifest: serde_json::Value = serde_json::from_str(&sandbox.read("model/manifest.json")).unwrap();
+    manifest["dataset"]["rows"].as_u64().unwrap()
+}
+
 #[test]
 fn grafts_find_violations_and_read_train_rows_alone() {
     let sandbox = sandbox(false);
@@ -318,6 +324,15 @@ fn grafts_find_violations_and_read_train_rows_alone() {
         "{}",
         report["explained"]
     );
+    // Heads taught on grafts tell real samples what z shows, and nothing else; the leaf bank guesses `e` by `a`.
+    let report: serde_json::Value = serde_json::from_str(&sandbox.read("model/gates.json")).unwrap();
+    let known = &report["grafts"]["trust"]["concepts"];
+    let told = |concept: &str, by: &str| known[concept]["told"][by].as_f64().unwrap();
+    for concept in ["a", "b", "c", "d"] {
+        assert!(told(concept, "by_grafts") > 0.95 && told(concept, "by_bank") > 0.95, "{known}");
+    }
+    assert!((0.4..0.65).contains(&told("e", "by_grafts")) && told("e", "by_bank") > told("e", "by_grafts"), "{known}");
+    assert_eq!(known["a"]["rows"][0].as_u64().unwrap() + known["a"]["rows"][1].as_u64().unwrap(), train_rows(&sandbox));
     let ran = sandbox.run("score grafted ds --cache cache --split test");
     let found = quality(&sandbox, &ran);
     assert!(["watched", "safe", "chain"].iter().all(|rule| found[rule].0 > 0.99), "{found:?}");

@@ -88,8 +88,10 @@ pub(super) fn run(
     let taught = heads::teach(&lesson, rule_set, &config.recipe(), config.seed, &teacher)?;
     let (heads, seconds) = (taught.gates.len(), began.elapsed().as_secs_f64());
     events(GateEvent::Heads { heads, taught: taught.counts.trained, seconds });
-    let calibration = calibrate(material, rule_set, &lesson, &taught, place)?;
-    let trust = lesson.trust();
+    let ready = ConceptHeads::new(rule_set, &taught.gates, &|concept| lesson.leaf_of(concept), lesson.width)?;
+    let ready = ready.with_shares(lesson.effects.as_ref().map_or(&[], |effects| &effects.shares));
+    let calibration = calibrate(material, &ready, place)?;
+    let trust = lesson.trust(&ready, material.encoded)?;
     let fallback = |(number, rule): (usize, &Rule)| Some((rule.name.clone(), trust.distrust_of(rule_set, number)?));
     let fallbacks = rule_set.rules.iter().enumerate().filter_map(fallback).collect();
     let TaughtHeads { keys, counts, skipped, .. } = taught;
@@ -97,16 +99,8 @@ pub(super) fn run(
 }
 
 /// Fits probabilities to the heads' logits on calibration rows that may be fitted on.
-fn calibrate(
-    material: Material<'_>,
-    rule_set: &RuleSet,
-    lesson: &Lesson<'_>,
-    taught: &TaughtHeads,
-    place: Place<'_>,
-) -> Result<BTreeMap<String, Calibration>> {
+fn calibrate(material: Material<'_>, heads: &ConceptHeads, place: Place<'_>) -> Result<BTreeMap<String, Calibration>> {
     let Material { dataset, encoded, .. } = material;
-    let heads = ConceptHeads::new(rule_set, &taught.gates, &|concept| lesson.leaf_of(concept), lesson.width)?;
-    let heads = heads.with_shares(lesson.effects.as_ref().map_or(&[], |effects| &effects.shares));
     let fit = encoded.present(&dataset.fit_half());
     let z = Slices::of_rows(encoded, fit.numbers());
     let table = dataset.table();

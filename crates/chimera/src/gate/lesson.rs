@@ -18,18 +18,22 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{GateConfig, LeafFeatures};
 use super::effects;
+use super::heads::ConceptHeads;
 use super::key::{Common, Key};
 use super::plan::Plan;
 use super::stage::Material;
-use super::trust::Trust;
+use super::trust::{Trust, concepts};
 use crate::data::dataset::Dataset;
 use crate::data::rows::{FitRows, Rows};
 use crate::error::{Error, Result};
 use crate::leaf::bank::LeafBank;
 use crate::leaf::encode::EncodedRows;
 
-/// Rows that tell whether effects can be trusted.
-const TRUSTED_BY: usize = 4_000;
+/// Rows that tell whether effects carry over to what was left out.
+const LEFT_OUT: usize = 4_000;
+
+/// Rows on which heads are held against the leaf bank's: among them are enough also of rare concepts.
+const HELD_AGAINST: usize = 20_000;
 
 /// How well a concept's label must be seen along its own effect to tell which samples are alike.
 const LEAST_SHOWN: f64 = 0.05;
@@ -153,20 +157,24 @@ impl<'a> Lesson<'a> {
         Ok(Self { dataset, rows, z, width, leaves, encoder, lineage, truth, broken_rows, effects, labels })
     }
 
-    /// Whether what concepts add to z can be trusted.
-    pub(crate) fn trust(&self) -> Trust {
+    /// Whether what concepts add to z can be trusted, with the heads that were taught on it.
+    pub(crate) fn trust(&self, heads: &ConceptHeads, encoded: &EncodedRows) -> Result<Trust> {
         let mut rows: Vec<usize> = (0..self.rows.len()).collect();
         fastrand::Rng::with_seed(0).shuffle(&mut rows);
-        rows.truncate(TRUSTED_BY);
+        rows.truncate(HELD_AGAINST);
         let z = Slices(rows.iter().map(|&row| self.z.0[row]).collect());
+        let numbers: Vec<usize> = rows.iter().map(|&row| self.rows.numbers()[row]).collect();
+        let concepts = concepts(heads, &z, &self.labels.select(&rows), &encoded.logits(&numbers)?)?;
+        rows.truncate(LEFT_OUT);
+        let z = Slices(z.0.into_iter().take(LEFT_OUT).collect());
         let labels = self.labels.select(&rows);
         let explained =
             self.effects.as_ref().map(|effects| effects.explained(&z, &labels).concepts).unwrap_or_default();
         // What z does not show says nothing about who is like whom.
         let shown = |concept: &usize| explained[*concept].is_some_and(|share| share > LEAST_SHOWN);
-        let concepts: Vec<usize> = (0..explained.len()).filter(shown).collect();
-        let left_out = trust::left_out(&z, self.width, &labels, &concepts);
-        Trust::new(left_out, &self.labels, &self.dataset.table().concepts)
+        let alike: Vec<usize> = (0..explained.len()).filter(shown).collect();
+        let left_out = trust::left_out(&z, self.width, &labels, &alike);
+        Ok(Trust::new(left_out, &self.labels, &self.dataset.table().concepts, concepts))
     }
 
     /// What a concept's leaf gives its gates.

@@ -3,13 +3,17 @@
 
 use std::collections::BTreeMap;
 
+use chimera_gate::cone::Features;
 use chimera_gate::effects::Design;
 use chimera_gate::trust::LeftOut;
 use chimera_logic::bits::TruthTable;
 use chimera_logic::rules::RuleSet;
 use serde::{Deserialize, Serialize};
 
-use super::heads::concepts_of;
+use super::heads::{ConceptHeads, concepts_of};
+use crate::error::Result;
+use crate::metric::label_bits::LabelBits;
+use crate::metric::ranking::Ranking;
 
 /// Of what effects explain of samples, they must explain this share of configurations that they have not seen. In worlds whose
 /// concepts add up it is .85 to 1.1, in worlds of classes with looks of their own .3 to .5 (`docs/quality.md`).
@@ -21,6 +25,14 @@ pub const LEAST_EXPLAINED: f64 = 0.02;
 /// So much of a concept's labels must not be told by other labels.
 pub const LEAST_APART: f64 = 0.05;
 
+/// So many train rows must show a concept, and so many must not: what fewer tell of its effect is noise.
+pub const LEAST_ROWS: u64 = 20;
+
+/// On train rows as they are, a head taught on grafts may be so far below the leaf bank's head, by AUROC. Where it is further, a
+/// graft of the concept is not like samples that show it. The leaf bank has been taught on these rows, so where it knows them by
+/// heart, grafts are rather not trusted. In worlds that grafts help it is .06 at most (`docs/quality.md`).
+pub const MOST_BEHIND: f64 = 0.1;
+
 /// What is known about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
@@ -28,17 +40,72 @@ pub struct Trust {
     pub samples: Option<f64>,
     /// The same where samples that agree in some concepts of the rules were left out together.
     pub configurations: Option<f64>,
-    /// For each concept how much of its labels others do not tell, from 0 to 1.
-    pub apart: BTreeMap<String, f64>,
+    /// What is known of each concept.
+    pub concepts: BTreeMap<String, ConceptTrust>,
+}
+
+/// What is known of a concept's grafts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConceptTrust {
+    /// How much of its labels others do not tell, from 0 to 1; `None` where that cannot be computed.
+    pub apart: Option<f64>,
+    /// Train rows that show it, and that do not, of those on which heads were compared.
+    pub rows: [u64; 2],
+    /// How well heads tell it on train rows as they are; `None` where it has no head taught on grafts.
+    pub told: Option<Told>,
+}
+
+/// The AUROC of a concept's two heads.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// Of the head taught on grafts.
+    pub by_grafts: f64,
+    /// Of the leaf bank's.
+    pub by_bank: f64,
+}
+
+impl ConceptTrust {
+    /// Why grafts of the concept cannot be trusted; `None` where they can.
+    fn distrust(&self, concept: &str) -> Option<String> {
+        let [shown, not] = self.rows;
+        if shown.min(not) < LEAST_ROWS {
+            let which = if shown < not { "show" } else { "do not show" };
+            return Some(format!(
+                "only {} train rows {which} `{concept}`: what it adds to z is anybody's guess",
+                shown.min(not)
+            ));
+        }
+        if self.apart.is_none_or(|apart| apart < LEAST_APART) {
+            return Some(format!(
+                "other labels tell `{concept}` almost wholly: nobody knows what it adds to z by itself"
+            ));
+        }
+        let told = self.told.filter(|told| told.by_bank - told.by_grafts > MOST_BEHIND)?;
+        Some(format!(
+            "a head taught on grafts tells `{concept}` with an AUROC of {:.2}, the leaf bank with {:.2}: grafts of it are not \
+             like samples that show it",
+            told.by_grafts, told.by_bank
+        ))
+    }
 }
 
 impl Trust {
-    pub(super) fn new(left_out: Option<LeftOut>, labels: &TruthTable, concepts: &[String]) -> Self {
-        let apart = Design::new(labels).map(|design| design.apart()).unwrap_or_default();
+    /// What is known of each concept comes in the order of their names.
+    pub(super) fn new(
+        left_out: Option<LeftOut>,
+        labels: &TruthTable,
+        names: &[String],
+        concepts: Vec<ConceptTrust>,
+    ) -> Self {
+        let apart = Design::new(labels).map(|design| design.apart());
+        let of = |(number, known): (usize, ConceptTrust)| {
+            let apart = apart.as_ref().map(|apart| apart[number]);
+            (names[number].clone(), ConceptTrust { apart, ..known })
+        };
         Self {
             samples: left_out.map(|left_out| left_out.samples),
             configurations: left_out.map(|left_out| left_out.configurations),
-            apart: concepts.iter().cloned().zip(apart).collect(),
+            concepts: concepts.into_iter().enumerate().map(of).collect(),
         }
     }
 
@@ -66,12 +133,64 @@ impl Trust {
     pub fn distrust_of(&self, rule_set: &RuleSet, rule: usize) -> Option<String> {
         self.distrust().or_else(|| {
             let mut concepts = concepts_of(rule_set, rule).map(|concept| rule_set.dag.vocabulary().name(concept));
-            let told = |concept: &&str| self.apart.get(*concept).is_none_or(|apart| *apart < LEAST_APART);
-            let concept = concepts.find(told)?;
-            Some(format!(
-                "`{concept}` never differs in training, or other labels tell it almost wholly: nobody knows what it adds to z \
-                 by itself"
-            ))
+            concepts.find_map(|concept| match self.concepts.get(concept) {
+                Some(known) => known.distrust(concept),
+                None => Some(format!("nothing is known of `{concept}`")),
+            })
         })
+    }
+}
+
+/// What is known of each concept by rows with these labels; `bank` has the leaf bank's logits, row by row. How far its labels are
+/// apart from others' is left open.
+///
+/// # Errors
+/// Logits that are no numbers.
+pub(super) fn concepts(
+    heads: &ConceptHeads,
+    z: &impl Features,
+    labels: &TruthTable,
+    bank: &[f32],
+) -> Result<Vec<ConceptTrust>> {
+    let (rows, concepts) = (labels.rows(), labels.columns());
+    let (by_grafts, lost) = heads.logits(z, 0..rows);
+    // Rows of which heads cannot tell anything are left out.
+    let told: Vec<usize> = (0..rows).filter(|row| lost.binary_search(row).is_err()).collect();
+    let labels = labels.select(&told);
+    let auroc = |concept: usize, score: &dyn Fn(usize) -> f32| {
+        let scores: Vec<f32> = told.iter().map(|&row| score(row)).collect();
+        Ranking::of_bits(&scores, LabelBits::of(&labels, concept)).map(|ranking| ranking.metrics().auroc)
+    };
+    let one = |concept: usize| {
+        let counts = labels.counts(concept);
+        let mut known = ConceptTrust { apart: None, rows: [counts.holds, counts.fails], told: None };
+        if heads.has(concept) {
+            let by_grafts = auroc(concept, &|row| by_grafts[concept * rows + row] as f32)?;
+            let by_bank = auroc(concept, &|row| bank[row * concepts + concept])?;
+            known.told = by_grafts.zip(by_bank).map(|(by_grafts, by_bank)| Told { by_grafts, by_bank });
+        }
+        Ok(known)
+    };
+    (0..concepts).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grafts_of_a_concept_are_trusted_where_there_are_rows_and_heads_tell_real_samples() {
+        let usual =
+            ConceptTrust { apart: Some(0.5), rows: [20, 300], told: Some(Told { by_grafts: 0.85, by_bank: 0.93 }) };
+        assert_eq!(usual.distrust("cat"), None);
+        assert_eq!(ConceptTrust { told: None, ..usual }.distrust("cat"), None);
+        let few = ConceptTrust { rows: [19, 300], ..usual }.distrust("cat");
+        assert!(few.is_some_and(|why| why.starts_with("only 19 train rows show `cat`")));
+        let many = ConceptTrust { rows: [300, 0], ..usual }.distrust("cat");
+        assert!(many.is_some_and(|why| why.starts_with("only 0 train rows do not show `cat`")));
+        let told_by_others = ConceptTrust { apart: Some(0.01), ..usual }.distrust("cat");
+        assert!(told_by_others.is_some_and(|why| why.starts_with("other labels tell `cat`")));
+        let behind = ConceptTrust { told: Some(Told { by_grafts: 0.8, by_bank: 0.93 }), ..usual }.distrust("cat");
+        assert!(behind.is_some_and(|why| why.contains("tells `cat` with an AUROC of 0.80, the leaf bank with 0.93")));
     }
 }
