@@ -214,6 +214,9 @@ pub(crate) fn clean_up_on_interrupt() -> anyhow::Result<()> {
             return;
         }
         chimera::file::remove_unfinished();
+        // A progress bar leaves its line open.
+        let line = if io::stderr().is_terminal() { "\n" } else { "" };
+        let _ = writeln!(io::stderr(), "{line}interrupted; what was half written is gone");
         std::process::exit(130);
     };
     match ctrlc::try_set_handler(handler) {

@@ -116,9 +116,10 @@ fn tell_unbroken<C: Meaning>(order: &Order, rules: &HouseRules<C>, console: &Con
         let (broken, all) = (order.broken_of(scenes), rules.len());
         let left = not_in_turn(broken, rules);
         if order.violations > 0.0 && !left.is_empty() {
-            let (breaks, few) = (if broken == 1 { "breaks" } else { "break" }, counted(broken, "scene"));
+            let breaks = if broken == 1 { "breaks a rule" } else { "break a rule, each a different one" };
+            let few = counted(broken, "scene");
             console.say(format_args!(
-                "warning: {few} of {split} {breaks} a rule, each another, so {} of {all} rules may stay unbroken there: {}\n\
+                "warning: {few} of {split} {breaks}, so {} of {all} rules may stay unbroken there: {}\n\
                  hint: give more scenes with `--{split}`, or a larger share of `--violations`",
                 left.len(),
                 left.join(", ")
@@ -144,12 +145,16 @@ fn tell_end<C: Meaning>(typed: &WorldOrder, order: &Order, rules: &HouseRules<C>
     };
     console.say(format_args!("`{out}`: {}; {about}", counts.join(", ")));
     let options = match importer {
-        // Every class is a concept then, also those of rules that hardly any picture shows.
+        // Every class that a train picture shows is a concept then, so that rare kinds count for what they are kinds of.
         "openimages" => format!(" --top {}", Class::ALL.len()),
-        _ if rules.is_empty() => String::new(),
-        _ => format!(" --rules {}", typed.out.join("rules.rules").display()),
+        _ => String::new(),
     };
-    console.say(format_args!("next: chimera import {importer} {out}{options} --out ds/"));
+    // What rules name is a concept also where no train picture shows it.
+    let of_rules = match rules.is_empty() {
+        true => String::new(),
+        false => format!(" --rules {}", typed.out.join("rules.rules").display()),
+    };
+    console.say(format_args!("next: chimera import {importer} {out}{options}{of_rules} --out ds/"));
 }
 
 fn counts_of(order: &Order) -> [(&'static str, usize); 3] {

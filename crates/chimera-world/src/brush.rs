@@ -1,8 +1,9 @@
 //! A brush: filled outlines on a canvas that is finer than the picture it becomes, so that edges are smooth. What is painted
 //! may be colours, or numbers of objects: then the canvas is a mask.
 
-use chimera::error::Result;
-use chimera::media::picture::{Picture, Size};
+use std::ops::Range;
+
+use chimera::media::picture::Size;
 use glam::{Affine2, Vec2};
 
 /// Points of a round end of a limb.
@@ -132,11 +133,13 @@ impl Outline {
     }
 }
 
-/// What is painted on. Places are in units of the caller's, from the upper left corner.
+/// What is painted on: some rows of a picture. Places are in units of the caller's, from the picture's upper left corner.
 #[derive(Clone, Debug)]
 pub struct Canvas<I> {
-    /// Cells across and down.
-    cells: [usize; 2],
+    /// Cells across.
+    width: usize,
+    /// Rows of cells that are here; large pictures are painted band by band, so that memory does not grow with them.
+    rows: Range<usize>,
     /// Cells a unit.
     scale: Vec2,
     inks: Vec<I>,
@@ -146,26 +149,32 @@ impl<I: Copy> Canvas<I> {
     /// A canvas of so many cells that shows so many units across and down.
     #[must_use]
     pub fn new(cells: [usize; 2], extent: Vec2, ink: I) -> Self {
-        let scale = Vec2::new(cells[0] as f32, cells[1] as f32) / extent;
-        Self { cells, scale, inks: vec![ink; cells[0] * cells[1]] }
+        Self::band(cells, 0..cells[1], extent, ink)
+    }
+
+    /// Some rows of one.
+    #[must_use]
+    pub fn band([width, height]: [usize; 2], rows: Range<usize>, extent: Vec2, ink: I) -> Self {
+        let scale = Vec2::new(width as f32, height as f32) / extent;
+        Self { width, scale, inks: vec![ink; width * rows.len()], rows }
     }
 
     /// Fills an outline: each cell whose middle is inside gets what `ink` says, given the middle and what was there.
     pub fn fill(&mut self, outline: &Outline, ink: impl Fn(Vec2, I) -> I) {
         let Some([low, high]) = outline.bounds() else { return };
-        let [width, height] = self.cells;
+        let (width, Range { start, end }) = (self.width, self.rows.clone());
         // A cell's middle is half a cell from where it begins; what is out of the canvas is cut off.
         let first = |at: f32, scale: f32, count: usize| ((at * scale - 0.5).ceil().max(0.0) as usize).min(count);
         let mut cuts = Vec::new();
-        for row in first(low.y, self.scale.y, height)..first(high.y, self.scale.y, height) {
+        for row in first(low.y, self.scale.y, end).max(start)..first(high.y, self.scale.y, end) {
             let y = (row as f32 + 0.5) / self.scale.y;
             cuts.clear();
             outline.cut(y, &mut cuts);
             for span in cuts.chunks_exact(2) {
                 let columns = first(span[0], self.scale.x, width)..first(span[1], self.scale.x, width);
-                let start = columns.start;
-                for (column, cell) in self.inks[row * width..][..width][columns].iter_mut().enumerate() {
-                    *cell = ink(Vec2::new(((start + column) as f32 + 0.5) / self.scale.x, y), *cell);
+                let left = columns.start;
+                for (column, cell) in self.inks[(row - start) * width..][..width][columns].iter_mut().enumerate() {
+                    *cell = ink(Vec2::new(((left + column) as f32 + 0.5) / self.scale.x, y), *cell);
                 }
             }
         }
@@ -182,31 +191,27 @@ impl<I: Copy> Canvas<I> {
 pub type Rgb = [u8; 3];
 
 impl Canvas<Rgb> {
-    /// A canvas for a picture, with so many cells a pixel across and down.
+    /// A canvas for some rows of a picture, with so many cells a pixel across and down.
     #[must_use]
-    pub fn for_picture(size: Size, fine: usize, extent: Vec2) -> Self {
-        Self::new([size.width() * fine, size.height() * fine], extent, [0; 3])
+    pub fn for_rows(size: Size, rows: &Range<usize>, fine: usize, extent: Vec2) -> Self {
+        let cells = [size.width() * fine, size.height() * fine];
+        Self::band(cells, rows.start * fine..rows.end * fine, extent, [0; 3])
     }
 
-    /// The picture: each pixel the mean of its cells, and that times `light`.
-    ///
-    /// # Errors
-    /// A size that is not that of the canvas divided by a whole number.
-    pub fn picture(&self, size: Size, light: f32) -> Result<Picture> {
-        let fine = (self.cells[0] / size.width()).max(1);
+    /// Adds its rows to the bytes of a picture: each pixel the mean of its cells, as many across as down, and that times
+    /// `light`.
+    pub fn add_to(&self, pixels: &mut Vec<u8>, fine: usize, light: f32) {
         let share = light / (fine * fine) as f32;
-        let mut pixels = Vec::with_capacity(size.bytes());
-        let mut sums = vec![[0_u32; 3]; size.width()];
-        for rows in self.inks.chunks_exact(self.cells[0] * fine) {
+        let mut sums = vec![[0_u32; 3]; self.width / fine];
+        for rows in self.inks.chunks_exact(self.width * fine) {
             sums.fill([0; 3]);
-            for row in rows.chunks_exact(self.cells[0]) {
+            for row in rows.chunks_exact(self.width) {
                 for (sum, cells) in sums.iter_mut().zip(row.chunks_exact(fine)) {
                     cells.iter().for_each(|ink| (0..3).for_each(|channel| sum[channel] += u32::from(ink[channel])));
                 }
             }
             pixels.extend(sums.iter().flatten().map(|sum| (*sum as f32 * share).round().min(255.0) as u8));
         }
-        Picture::new(size, pixels)
     }
 }
 
@@ -220,74 +225,4 @@ pub fn mixed(one: Rgb, other: Rgb, share: f32) -> Rgb {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The share of a square of 4 x 4 units that is painted.
-    fn area(outline: &Outline) -> f32 {
-        let mut canvas = Canvas::new([400, 400], Vec2::splat(4.0), 0_u8);
-        canvas.fill(outline, |_, before| before + 1);
-        assert!(canvas.inks().iter().all(|ink| *ink <= 1), "a cell is filled twice");
-        16.0 * canvas.inks().iter().filter(|ink| **ink > 0).count() as f32 / 160_000.0
-    }
-
-    #[test]
-    fn areas_have_their_closed_forms() {
-        let pi = std::f32::consts::PI;
-        let near = |outline: &Outline, expected: f32| {
-            let area = area(outline);
-            assert!((area - expected).abs() < 0.03, "{outline:?}: {area} for {expected}");
-        };
-        near(&Outline::rectangle([0.5, 1.0], [2.5, 1.5]), 1.0);
-        near(&Outline::polygon(&[[0.0, 0.0], [3.0, 0.0], [0.0, 2.0]]), 3.0);
-        near(&Outline::ellipse([2.0, 2.0], [1.5, 0.5], 0.7), pi * 0.75);
-        near(&Outline::ring([2.0, 2.0], 1.0, 0.25), pi * (1.0 - 0.75 * 0.75));
-        // Half of it is out of the canvas.
-        near(&Outline::disc([0.0, 2.0], 1.0), pi / 2.0);
-        // A straight part of 2 x 1 and two half discs, which are polygons of 12 sides: 6 sin(30 degrees) / 4.
-        near(&Outline::limb([1.0, 2.0], [3.0, 2.0], [0.5; 2]), 2.0 + 0.75);
-        // A cross of five points: what is gone around twice, the pentagon inside, is out.
-        let star: Vec<[f32; 2]> =
-            (0..5).map(|tip| [2.0 + (0.8 * pi * tip as f32).sin(), 2.0 - (0.8 * pi * tip as f32).cos()]).collect();
-        near(&Outline::polygon(&star), 1.1226 - 0.3474);
-    }
-
-    #[test]
-    fn a_map_of_the_plane_moves_what_is_inside() {
-        let map = Affine2::from_cols(Vec2::new(1.2, 0.3), Vec2::new(-0.4, 0.8), Vec2::new(1.0, 0.2));
-        for outline in [
-            Outline::ellipse([0.8, 0.9], [0.7, 0.3], 0.5),
-            Outline::ring([0.9, 0.9], 0.6, 0.2),
-            Outline::limb([0.4, 0.5], [1.2, 1.4], [0.3, 0.1]),
-        ] {
-            let mut plain = Canvas::new([300, 300], Vec2::splat(3.0), false);
-            plain.fill(&outline, |_, _| true);
-            let mapped = outline.mapped(&map);
-            let mut moved = Canvas::new([300, 300], Vec2::splat(3.0), false);
-            moved.fill(&mapped, |_, _| true);
-            let (back, [low, high]) = (map.inverse(), mapped.bounds().unwrap());
-            let mut off = 0;
-            for (cell, ink) in moved.inks().iter().enumerate() {
-                let at = Vec2::new((cell % 300) as f32 + 0.5, (cell / 300) as f32 + 0.5) / 100.0;
-                assert!(!ink || (at.cmpge(low).all() && at.cmple(high).all()), "{outline:?} leaves its bounds");
-                let from = (back.transform_point2(at) * 100.0).floor();
-                let inside = from.min_element() >= 0.0 && from.max_element() < 300.0;
-                let was = inside && plain.inks()[from.y as usize * 300 + from.x as usize];
-                off += usize::from(was != *ink);
-            }
-            // Only cells at the edge, some hundreds of them around, fall to either side.
-            assert!(off < 250, "{outline:?}: {off} cells");
-        }
-    }
-
-    #[test]
-    fn a_picture_is_the_mean_of_its_cells() {
-        let size = Size::new(4, 2).unwrap();
-        let mut canvas = Canvas::for_picture(size, 4, Vec2::new(4.0, 2.0));
-        canvas.fill(&Outline::rectangle([0.0, 0.0], [1.5, 1.0]), |_, _| [200, 100, 40]);
-        let picture = canvas.picture(size, 0.5).unwrap();
-        assert_eq!(picture.pixels()[..9], [100, 50, 20, 50, 25, 10, 0, 0, 0]);
-        assert!(picture.pixels()[12..].iter().all(|byte| *byte == 0));
-        assert_eq!(mixed([0, 100, 200], [100, 0, 200], 0.25), [25, 75, 200]);
-    }
-}
+mod tests;

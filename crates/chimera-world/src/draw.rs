@@ -12,6 +12,9 @@ const DRAWS: usize = 200_000;
 /// And after so many times that they were put in their places, which takes longer.
 const PLACES: usize = 3_000;
 
+/// So many scenes tell which rules were never kept.
+const LOOKED_AT: usize = 300;
+
 /// So often a scene is painted anew before another is placed.
 const REPAINTS: usize = 24;
 
@@ -80,15 +83,21 @@ pub fn draw<K: Kind>(
         }
     }
     let message = match wish {
-        Wish::Kept => format!("expected scenes that keep all rules, got none in {DRAWS} draws"),
+        Wish::Kept => {
+            let why = match &never_kept(kind, rules, random)[..] {
+                [] => String::new(),
+                rules => format!("; whatever comes by chance breaks `{}`", rules.join("` and `")),
+            };
+            format!("expected scenes that keep all rules, got none in {DRAWS} draws{why}")
+        }
         Wish::Broken(rule) | Wish::BrokenAmongOthers(rule) => {
             format!("expected a scene that breaks the rule `{}`, got none in {DRAWS} draws", rules.name(rule))
         }
     };
     let hint = match wish {
         Wish::Kept => {
-            "scenes are drawn until one fits: some that come by chance must keep all rules; take out one of those \
-                       that cannot be kept together"
+            "scenes are drawn until one fits: some that come by chance must keep all rules; take out those that cannot \
+             be kept, or cannot be kept together"
         }
         _ => {
             "scenes are drawn until one fits: some that come by chance must break the rule; take it out, or give \
@@ -96,6 +105,17 @@ pub fn draw<K: Kind>(
         }
     };
     Err(Error::input(message, Some(hint.to_owned())))
+}
+
+/// The rules that no scene keeps, of some that come by chance.
+fn never_kept<'a, K: Kind>(kind: &K, rules: &'a HouseRules<K::Concept>, random: &mut Rng) -> Vec<&'a str> {
+    let scenes = (0..LOOKED_AT).filter_map(|_| {
+        let objects = kind.objects(random, None);
+        kind.place(random, &objects)
+    });
+    let broken = scenes.map(|scene| rules.broken(&kind.labels(&scene, rules.concepts())));
+    let always = broken.reduce(|always, broken| always.into_iter().filter(|rule| broken.contains(rule)).collect());
+    always.unwrap_or_default().into_iter().map(|rule| rules.name(rule)).collect()
 }
 
 fn try_to_draw<K: Kind>(
@@ -139,7 +159,7 @@ pub fn not_in_turn<C: Meaning>(broken: usize, rules: &HouseRules<C>) -> Vec<&str
 /// Rules to be broken where there are none.
 pub fn wishes<C: Meaning>(random: &mut Rng, scenes: usize, broken: usize, rules: &HouseRules<C>) -> Result<Vec<Wish>> {
     if broken > 0 && rules.is_empty() {
-        let hint = "give rules with `--rules`, or `--violations 0`";
+        let hint = "give a file with rules to `--rules`, or draw without any: `--no-rules`";
         return Err(Error::input("expected rules to be broken, got none".to_owned(), Some(hint.to_owned())));
     }
     let wish = |number: usize| if number < broken { Wish::Broken(number % rules.len()) } else { Wish::Kept };

@@ -17,7 +17,14 @@ const POINTED_AT: usize = 5;
 
 /// Adds findings about rules that [`chimera_logic::lint::lint`] has looked at before. `named` finds concepts by their
 /// names.
-pub fn lint_meanings<C: Meaning>(set: &RuleSet, named: impl Fn(&str) -> Result<C>, diagnostics: &mut Diagnostics) {
+///
+/// # Errors
+/// None that can happen: two concepts make a gate.
+pub fn lint_meanings<C: Meaning>(
+    set: &RuleSet,
+    named: impl Fn(&str) -> Result<C>,
+    diagnostics: &mut Diagnostics,
+) -> Result<()> {
     let concepts: Vec<Result<C>> = set.dag.vocabulary().names().map(named).collect();
     for Part { edge, span } in set.rules.iter().flat_map(|rule| set.parts(rule)) {
         if let Node::Leaf(concept) = set.dag.node(edge.node())
@@ -34,13 +41,14 @@ pub fn lint_meanings<C: Meaning>(set: &RuleSet, named: impl Fn(&str) -> Result<C
     }
     if let Ok(concepts) = concepts.into_iter().collect::<Result<Vec<C>>>() {
         let mut dag = set.dag.clone();
-        let meanings = meanings(&mut dag, &concepts);
+        let meanings = meanings(&mut dag, &concepts)?;
         Lint { set, dag, meanings, diagnostics }.run();
     }
+    Ok(())
 }
 
 /// What concepts mean, as far as that is one that never holds without another: what collides early collides.
-pub(crate) fn meanings<C: Meaning>(dag: &mut Dag, concepts: &[C]) -> Vec<Edge> {
+pub(crate) fn meanings<C: Meaning>(dag: &mut Dag, concepts: &[C]) -> Result<Vec<Edge>> {
     let names: Vec<String> = dag.vocabulary().names().map(str::to_owned).collect();
     let leaves: Vec<Option<Edge>> =
         names.iter().map(|name| dag.resolve(name).map(|concept| dag.leaf(concept))).collect();
@@ -51,11 +59,12 @@ pub(crate) fn meanings<C: Meaning>(dag: &mut Dag, concepts: &[C]) -> Vec<Edge> {
                 && one != other
                 && concept.entails(wider)
             {
-                meanings.extend(dag.gate(Op::Implies, vec![narrow, wide]));
+                let gate = dag.gate(Op::Implies, vec![narrow, wide]);
+                meanings.push(gate.map_err(|error| Error::input(error.to_string(), None))?);
             }
         }
     }
-    meanings
+    Ok(meanings)
 }
 
 struct Lint<'a> {
@@ -136,11 +145,16 @@ mod tests {
 
     use super::*;
     use crate::kinds::solid_concept;
+    use crate::photo::class::Class;
     use crate::presets;
 
     fn found(text: &str, moving: bool) -> String {
+        found_by(text, |name| solid_concept(name, moving))
+    }
+
+    fn found_by<C: Meaning>(text: &str, named: impl Fn(&str) -> Result<C>) -> String {
         let mut loaded = load_text("my.rules", text, Vocabulary::open());
-        lint_meanings(&loaded.rule_set, |name| solid_concept(name, moving), &mut loaded.diagnostics);
+        lint_meanings(&loaded.rule_set, named, &mut loaded.diagnostics).unwrap();
         render_all(&loaded.diagnostics, &loaded.sources, Palette::Plain)
     }
 
@@ -183,5 +197,29 @@ mod tests {
         // What is wrong whatever concepts mean is for the lint before.
         assert_eq!(found("a: red => red\nb: cube & !cube\nc: cyan\nd: !cyan\n", false), "");
         assert_eq!((found(presets::CLEVR, false), found(presets::CLEVRER, true)), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn parts_clothes_and_kinds_are_known() {
+        let text = found_by(
+            "a: Wheel => \"Land vehicle\"\nb: Hat & !Person\nc: \"Human face\" => Man\nd: Furniture => Bench\n",
+            Class::named,
+        );
+        let told = |code: &str, rule: &str, why: &str| {
+            let (what, code) =
+                (if code == "E101" { "always holds" } else { "can never hold" }, format!("error[{code}]"));
+            assert!(
+                text.contains(&format!("{code}: rule `{rule}` {what}, by what its concepts mean: `{why}`")),
+                "{text}"
+            );
+        };
+        told("E101", "a", "Wheel => \"Land vehicle\"");
+        told("E100", "b", "Hat => Person");
+        told("E101", "d", "Furniture => Bench");
+        assert_eq!(text.matches("error[").count(), 3, "{text}");
+        let text = found_by("a: Bicycle => Dress\nb: !Person\nc: \"Bicycle wheel\"\n", Class::named);
+        assert!(text.contains("error[E102]: `a` and `b` and `c` cannot hold together"), "{text}");
+        assert!(text.contains("`Dress => Person`") && text.contains("`\"Bicycle wheel\" => Bicycle`"), "{text}");
+        assert_eq!(found_by(presets::OPENIMAGES, Class::named), "");
     }
 }

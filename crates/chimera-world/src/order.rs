@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 
 use chimera::error::{Error, Result};
 use chimera::media::picture::Size;
-
 use chimera::parallel::in_parallel;
 use chimera::seed::stream;
 
@@ -150,6 +149,7 @@ pub(crate) struct Count<'a> {
 
 impl<'a> Count<'a> {
     pub(crate) fn new(total: usize, tell: &'a (dyn Fn(usize, usize) + Sync)) -> Self {
+        tell(0, total);
         Self { done: Mutex::new(0), total, tell }
     }
 

@@ -12,6 +12,7 @@ pub const CLEVRER: &str = include_str!("../presets/clevrer.rules");
 
 /// Rules for clips of moving figures.
 pub const VIDOR: &str = include_str!("../presets/vidor.rules");
+
 /// Rules for pictures of the kind of Open Images.
 pub const OPENIMAGES: &str = include_str!("../presets/openimages.rules");
 

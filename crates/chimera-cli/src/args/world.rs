@@ -32,7 +32,7 @@ pub(crate) struct WorldOrder {
     /// Scenes to test on.
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub(crate) test: usize,
-    /// Scenes with violations to learn from, for the supervised oracle.
+    /// Scenes for the supervised oracle to learn from, of which as many break a rule as of test.
     #[arg(long, value_name = "N", default_value_t = 250)]
     pub(crate) oracle: usize,
     /// Width and height of pictures. Whatever they are, the same view is shown, half as wide again as high.
@@ -97,12 +97,13 @@ pub(crate) struct FootageArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  chimera world openimages --out w/\n  \
-    chimera import openimages w/ --top 66 --out ds/\n  \
+    chimera import openimages w/ --top 66 --rules w/rules.rules --out ds/\n  \
     chimera train ds/ --rules w/rules.rules --out model/\n\n  \
     chimera world openimages --size 480x320 --train 20 --test 0 --oracle 0 --no-rules --out look/\n  \
     chimera world openimages --rules my.rules --violations 0.5 --together 0.9 --out hard/\n\n\
     66 classes, from common (Tree, Man, Car) to rare (Fox, Giraffe); the folder's class-descriptions-boxable.csv lists\n\
-    them. With a smaller --top, import leaves rare ones out, and only what they are kinds of can be known.")]
+    them. --top 66 makes every class a concept that a train picture shows. With fewer, rare kinds are no concepts, and what\n\
+    only they show is false in labels (a fox alone is no Animal) and named in oov_ancestors.")]
 pub(crate) struct WorldOpenImagesArguments {
     #[command(flatten)]
     pub(crate) order: WorldOrder,
@@ -116,7 +117,7 @@ pub(crate) struct WorldOpenImagesArguments {
     chimera world vidor --rules my.rules --violations 0.5 --together 0.9 --out hard/\n\n\
     Categories: adult, child, baby, dog, cat, horse, bird, ball, toy, chair, bicycle, car.\n\
     Predicates: in_front_of, behind, next_to, towards, away, chase, watch, above, beneath.\n\
-    Annotations are about all 64 frames, labels about 8 of them: keep 8, 24, 40 or all 64.")]
+    Annotations are about all 64 frames, labels about 8 of them: keep 8, 24, 40, 48, 56 or all 64.")]
 pub(crate) struct WorldVidorArguments {
     #[command(flatten)]
     pub(crate) order: WorldOrder,

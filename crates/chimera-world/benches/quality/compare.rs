@@ -1,21 +1,16 @@
 //! How well methods tell which samples break a rule, and whether one does it better than another: AUROC, and a paired
 //! bootstrap that draws the same test rows for all methods.
 
-use std::ops::RangeInclusive;
+use std::num::NonZeroUsize;
 
 use chimera::metric::MacroMean;
+use chimera::metric::bootstrap::{Draws, Interval, RESAMPLES, difference_of, mean_of};
 use chimera::metric::ranking::Ranking;
-use rayon::prelude::*;
 
 use super::run::Scored;
 
 /// A rule that fewer test rows break, or fewer fulfil, says too little.
 const FEWEST: usize = 10;
-
-const RESAMPLES: usize = 1000;
-
-/// Of the resamples, in order, what lies between these is the interval of 95 %.
-const INTERVAL: RangeInclusive<usize> = RESAMPLES * 25 / 1000..=RESAMPLES * 975 / 1000 - 1;
 
 /// Where methods differ by less, there is no way to go.
 const NO_DISTANCE: f64 = 0.002;
@@ -74,45 +69,25 @@ pub(crate) fn measure((world, setting, seed): (&'static str, &'static str, u64),
             MeasuredRule { name: rule.name.clone(), family: rule.family.clone(), violations, is_defined }
         })
         .collect();
-    let draws = draws(scored.rules[0].broken.len(), seed);
-    let of_rule = |rule: usize, scores: &Option<Vec<f64>>| {
-        let scores = scores.as_ref().filter(|_| rules[rule].is_defined)?;
-        let ranking = Ranking::new(&places(scores), &scored.rules[rule].broken).expect("numbers");
-        let auroc = ranking.metrics().auroc?;
-        let again = |draw: &Vec<u32>| ranking.resampled(draw).expect("a resample").auroc.unwrap_or(f64::NAN) as f32;
-        Some(Resampled { auroc, again: draws.iter().map(again).collect() })
+    let draws = Draws::of_rows(scored.rules[0].broken.len(), seed);
+    let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let of_method = |(name, scores): &(String, Vec<Option<Vec<f64>>>)| {
+        let ranking = |rule: usize| {
+            let scores: Vec<Option<f64>> = scores[rule].as_ref()?.iter().copied().map(Some).collect();
+            let broken: Vec<Option<bool>> = scored.rules[rule].broken.iter().copied().map(Some).collect();
+            rules[rule].is_defined.then(|| Ranking::of_doubles(&scores, &broken).expect("numbers"))
+        };
+        let rankings: Vec<Option<Ranking>> = (0..rules.len()).map(ranking).collect();
+        let told: Vec<&Ranking> = rankings.iter().flatten().collect();
+        let mut again = draws.aurocs(&told, RESAMPLES, threads).expect("resamples").into_iter();
+        let aurocs = rankings.iter().map(|ranking| {
+            let again = ranking.as_ref().and_then(|_| again.next());
+            Some(Resampled { auroc: ranking.as_ref()?.metrics().auroc?, again: again? })
+        });
+        MeasuredMethod { name: name.clone(), aurocs: aurocs.collect() }
     };
-    let methods = scored.methods.par_iter().map(|(name, scores)| {
-        let aurocs = scores.iter().enumerate().map(|(rule, scores)| of_rule(rule, scores)).collect();
-        MeasuredMethod { name: name.clone(), aurocs }
-    });
-    let methods = methods.collect();
+    let methods = scored.methods.iter().map(of_method).collect();
     Measured { world, setting, seed, rules, methods, seconds: scored.seconds, concepts: scored.concepts }
-}
-
-/// How often each row is drawn, a resample each.
-fn draws(rows: usize, seed: u64) -> Vec<Vec<u32>> {
-    let mut random = fastrand::Rng::with_seed(seed);
-    let draw = || {
-        let mut counts = vec![0; rows];
-        (0..rows).for_each(|_| counts[random.usize(..rows)] += 1);
-        counts
-    };
-    std::iter::repeat_with(draw).take(RESAMPLES).collect()
-}
-
-/// Scores by their places: rankings take single precision, in which probabilities near 0 or 1 would become ties.
-fn places(scores: &[f64]) -> Vec<f32> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&one, &other| scores[one].total_cmp(&scores[other]));
-    let (mut places, mut place) = (vec![0.0; scores.len()], 0.0);
-    for (at, &row) in order.iter().enumerate() {
-        if at > 0 && scores[row] > scores[order[at - 1]] {
-            place += 1.0;
-        }
-        places[row] = place;
-    }
-    places
 }
 
 impl Measured {
@@ -134,15 +109,10 @@ pub(crate) fn difference(datasets: &[&Measured], one: &str, other: &str) -> Opti
         .flat_map(|(one, other)| one.aurocs.iter().zip(&other.aurocs))
         .filter_map(|(one, other)| Some((one.as_ref()?, other.as_ref()?)))
         .collect();
-    let mean_of = |difference: &dyn Fn(&Resampled, &Resampled) -> f64| {
-        let differences = pairs.iter().map(|(one, other)| difference(one, other));
-        MacroMean::of(differences.map(|difference| (!difference.is_nan()).then_some(difference))).mean
-    };
-    let mean = mean_of(&|one, other| one.auroc - other.auroc)?;
-    let again = |at: usize| mean_of(&|one, other| f64::from(one.again[at]) - f64::from(other.again[at]));
-    let mut again = (0..RESAMPLES).map(again).collect::<Option<Vec<f64>>>()?;
-    again.sort_by(f64::total_cmp);
-    Some(Difference { mean, low: again[*INTERVAL.start()], high: again[*INTERVAL.end()] })
+    let mean = MacroMean::of(pairs.iter().map(|(one, other)| Some(one.auroc - other.auroc))).mean?;
+    let again: Vec<Vec<f32>> = pairs.iter().map(|(one, other)| difference_of(&one.again, &other.again)).collect();
+    let Interval { low, high } = Interval::of(&mean_of(&again.iter().map(Vec::as_slice).collect::<Vec<_>>()))?;
+    Some(Difference { mean, low, high })
 }
 
 /// Which share of the way from one method to another a third one goes.

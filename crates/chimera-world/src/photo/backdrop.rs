@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use glam::{Vec2, Vec3};
 
-use super::canvas::{Canvas, Pose, WIDE, noise, random_at};
+use super::canvas::{Band, Canvas, Pose, WIDE, noise, random_at};
 use super::figure::{Figure, Fill, Rgb, about, any_color, times, within};
 use crate::kinds::one_of;
 use crate::paint::linear;
@@ -76,17 +76,17 @@ impl Backdrop {
     }
 
     /// A canvas of sky, hills and ground.
-    pub(super) fn canvas(&self, size: (usize, usize)) -> Canvas {
-        let (width, height) = size;
-        let mut light = Vec::with_capacity(width * height);
-        for row in 0..height {
+    pub(super) fn canvas(&self, band: Band) -> Canvas {
+        let (width, height) = band.size;
+        let mut light = Vec::with_capacity(width * band.rows.len());
+        for row in band.rows.clone() {
             let down = (row as f32 + 0.5) / height as f32;
             for column in 0..width {
                 let across = (column as f32 + 0.5) / width as f32 * WIDE;
                 light.push(if down < self.horizon { self.sky_at(across, down) } else { self.ground_at(across, down) });
             }
         }
-        let mut canvas = Canvas { size, light, sun: self.sun };
+        let mut canvas = Canvas { band, light, sun: self.sun };
         canvas.paint(&self.back, &Pose::FRAME);
         canvas
     }
@@ -108,10 +108,10 @@ impl Backdrop {
     /// Paints what stands before everything, and gives the picture its light and its noise.
     pub(super) fn finish(&self, canvas: &mut Canvas) {
         canvas.paint(&self.front, &Pose::FRAME);
-        let (width, _) = canvas.size;
+        let (width, first) = (canvas.band.size.0, canvas.band.rows.start);
         let (left, up) = (self.start.x as i32, self.start.y as i32);
         for (pixel, light) in canvas.light.iter_mut().enumerate() {
-            let speck = random_at((pixel % width) as i32 + left, (pixel / width) as i32 + up) - 0.5;
+            let speck = random_at((pixel % width) as i32 + left, (first + pixel / width) as i32 + up) - 0.5;
             *light *= self.tint * (1.0 + 0.1 * speck);
         }
     }

@@ -1,6 +1,8 @@
 //! Figures on a canvas of linear light. A picture shows a frame that is half as wide again as high, whatever its size in
 //! pixels.
 
+use std::ops::Range;
+
 use glam::{Vec2, Vec3};
 
 use super::figure::Figure;
@@ -51,32 +53,54 @@ impl Pose {
     }
 }
 
-/// Goes through the pixels in and around a shape, with their places as the figure knows them, and how far the shape is
-/// from each, in pixels.
+/// Some rows of a picture of so many pixels across and down. Large pictures are painted band by band, so that memory does not
+/// grow with them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Band {
+    pub(super) size: (usize, usize),
+    pub(super) rows: Range<usize>,
+}
+
+impl Band {
+    /// All rows.
+    pub(super) fn whole(size: (usize, usize)) -> Self {
+        Self { size, rows: 0..size.1 }
+    }
+
+    /// A picture in bands of at most so many pixels, or of a row.
+    pub(super) fn all(size: (usize, usize), pixels: usize) -> impl Iterator<Item = Self> {
+        let rows = (pixels / size.0).max(1);
+        (0..size.1).step_by(rows).map(move |first| Self { size, rows: first..(first + rows).min(size.1) })
+    }
+}
+
+/// Goes through the pixels in and around a shape, by their numbers in the band, with their places as the figure knows them, and
+/// how far the shape is from each, in pixels.
 pub(super) fn sweep(
     shape: &Shape,
     pose: &Pose,
-    (width, height): (usize, usize),
+    Band { size: (width, height), rows }: &Band,
     mut visit: impl FnMut(usize, Vec2, Touch),
 ) {
+    let (width, height) = (*width, *height);
     let pixels = Vec2::new(width as f32 / WIDE, height as f32);
     let [low, high] = pose.outside(shape.bounds()).map(|corner| corner * pixels);
     let first = (low - 1.0).max(Vec2::ZERO);
     let last = (high + 1.0).min(Vec2::new(width as f32, height as f32));
     let (scale, turn) = (pose.size * (pixels.x * pixels.y).sqrt(), Vec2::from_angle(-pose.turn));
-    for row in first.y as usize..last.y.max(0.0) as usize {
+    for row in rows.start.max(first.y as usize)..rows.end.min(last.y.max(0.0) as usize) {
         for column in first.x as usize..last.x.max(0.0) as usize {
             let place = Vec2::new(column as f32 + 0.5, row as f32 + 0.5) / pixels;
             let inside = pose.inside(place, turn);
             let touch = shape.touch(inside);
-            visit(row * width + column, inside, Touch { distance: touch.distance * scale, ..touch });
+            visit((row - rows.start) * width + column, inside, Touch { distance: touch.distance * scale, ..touch });
         }
     }
 }
 
 /// Pixels of linear light.
 pub(super) struct Canvas {
-    pub(super) size: (usize, usize),
+    pub(super) band: Band,
     pub(super) light: Vec<Vec3>,
     /// From where light comes: to the right and up.
     pub(super) sun: Vec2,
@@ -89,7 +113,7 @@ impl Canvas {
         let sun = Vec2::new(sun.x * pose.side(), sun.y);
         for stroke in &figure.strokes {
             let fill = stroke.fill;
-            sweep(&stroke.shape, pose, self.size, |pixel, inside, touch| {
+            sweep(&stroke.shape, pose, &self.band, |pixel, inside, touch| {
                 let cover = (0.5 - touch.distance).clamp(0.0, 1.0) * fill.cover;
                 if cover > 0.0 {
                     let grain = 1.0 + fill.grain * (2.0 * noise(inside * 24.0) - 1.0);
@@ -106,14 +130,15 @@ impl Canvas {
         let half = 0.5 * (high.x - low.x);
         let center = Vec2::new(0.5 * (low.x + high.x) - 0.3 * half * self.sun.x, pose.at.y);
         let radii = Vec2::new(1.05 * half, (0.16 * half).max(0.012));
-        let (width, height) = self.size;
+        let Band { size: (width, height), rows } = &self.band;
+        let (width, height) = (*width, *height);
         let pixels = Vec2::new(width as f32 / WIDE, height as f32);
         let [first, last] = [(center - radii) * pixels, (center + radii) * pixels];
-        for row in first.y.max(0.0) as usize..height.min(last.y.max(0.0) as usize + 1) {
+        for row in rows.start.max(first.y.max(0.0) as usize)..rows.end.min(last.y.max(0.0) as usize + 1) {
             for column in first.x.max(0.0) as usize..width.min(last.x.max(0.0) as usize + 1) {
                 let place = Vec2::new(column as f32 + 0.5, row as f32 + 0.5) / pixels;
                 let far = ((place - center) / radii).length_squared();
-                self.light[row * width + column] *= 1.0 - 0.55 * (1.0 - far).clamp(0.0, 1.0);
+                self.light[(row - rows.start) * width + column] *= 1.0 - 0.55 * (1.0 - far).clamp(0.0, 1.0);
             }
         }
     }
@@ -161,7 +186,9 @@ mod tests {
             for turn in [0.0, 0.3, 1.2] {
                 let pose = Pose { at: Vec2::new(0.7, 0.6), size: 0.4, is_mirrored: turn > 1.0, turn };
                 let mut covered = 0.0;
-                sweep(&shape, &pose, size, |_, _, touch| covered += (0.5 - touch.distance).clamp(0.0, 1.0));
+                sweep(&shape, &pose, &Band::whole(size), |_, _, touch| {
+                    covered += (0.5 - touch.distance).clamp(0.0, 1.0);
+                });
                 let expected = 0.5 * 0.4 * 0.4 * size.0 as f32 / WIDE * size.1 as f32;
                 assert!((covered / expected - 1.0).abs() < tolerance, "{covered} {expected}");
             }

@@ -146,6 +146,12 @@ impl Classes {
         self.0 >> class as usize & 1 == 1
     }
 
+    /// What both have.
+    #[must_use]
+    pub fn common(self, others: Self) -> Self {
+        Self(self.0 & others.0)
+    }
+
     /// These and others.
     #[must_use]
     pub fn and(self, others: Self) -> Self {

@@ -5,7 +5,7 @@ use chimera::media::picture::{Picture, Size};
 use fastrand::Rng;
 
 use super::backdrop::Backdrop;
-use super::canvas::{Pose, WIDE};
+use super::canvas::{Band, Canvas, Pose, WIDE};
 use super::class::{Class, Classes};
 use super::figure::{Figure, Part};
 use super::figures::{Home, figure, measure};
@@ -30,6 +30,9 @@ const BARE: f32 = 0.5;
 
 /// Boxes are drawn in a picture that is so many times finer; whatever is seen in the coarse one is seen in it too.
 const FINER: usize = 3;
+
+/// Pixels that are painted at a time: three megabytes of light.
+const BAND: usize = 1 << 18;
 
 /// How often what has a box has another one as something that it is a kind of.
 const ALSO: f32 = 0.25;
@@ -209,7 +212,7 @@ impl Photo {
     /// # Errors
     /// None: the size is a picture's.
     pub fn picture(&self, size: Size) -> Result<Picture> {
-        self.painted(size, None)
+        self.painted(size, None, BAND)
     }
 
     /// Paints it as if a thing, by its number from back to front, were not there, but for its shadow. To compare with.
@@ -217,11 +220,21 @@ impl Photo {
     /// # Errors
     /// As [`Self::picture`].
     pub fn picture_without(&self, thing: usize, size: Size) -> Result<Picture> {
-        self.painted(size, Some(thing))
+        self.painted(size, Some(thing), BAND)
     }
 
-    fn painted(&self, size: Size, without: Option<usize>) -> Result<Picture> {
-        let mut canvas = self.backdrop.canvas((size.width(), size.height()));
+    /// In bands of so many pixels.
+    fn painted(&self, size: Size, without: Option<usize>, pixels: usize) -> Result<Picture> {
+        let (film, mut bytes) = (Film::new(), Vec::with_capacity(size.bytes()));
+        for band in Band::all((size.width(), size.height()), pixels) {
+            let canvas = self.band(band, without);
+            bytes.extend(canvas.light.iter().flat_map(|light| film.bytes(*light)));
+        }
+        Picture::new(size, bytes)
+    }
+
+    fn band(&self, band: Band, without: Option<usize>) -> Canvas {
+        let mut canvas = self.backdrop.canvas(band);
         for (number, placed) in self.placed.iter().enumerate() {
             if measure(placed.thing.class).0 != Home::Sky {
                 canvas.shade(&placed.figure, &placed.pose);
@@ -231,53 +244,9 @@ impl Photo {
             }
         }
         self.backdrop.finish(&mut canvas);
-        let film = Film::new();
-        Picture::new(size, canvas.light.iter().flat_map(|light| film.bytes(*light)).collect())
+        canvas
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn photo(number: u64) -> Photo {
-        let (kind, mut random) = (Photos { together: 0.3 }, Rng::with_seed(number));
-        loop {
-            let things = kind.objects(&mut random, None);
-            if let Some(photo) = kind.place(&mut random, &things) {
-                return photo;
-            }
-        }
-    }
-
-    /// Boxes of wheels that nothing covers are where their circles are.
-    #[test]
-    fn parts_are_where_their_shapes_are() {
-        let mut checked = 0;
-        for photo in (0..60).map(photo) {
-            let boxes = photo.boxes();
-            for (number, placed) in photo.placed.iter().enumerate() {
-                let of_thing = || boxes.iter().filter(|boxed| boxed.thing == number);
-                // A motorcycle's own fork and pipe lie over its wheels.
-                let is_covered = of_thing().any(|boxed| boxed.is_occluded || boxed.is_truncated);
-                if is_covered || placed.thing.class == Class::Motorcycle {
-                    continue;
-                }
-                let mut wheels = of_thing().filter(|boxed| boxed.class == Class::Wheel);
-                for (part, _) in placed.boxed_parts().filter(|(_, part)| part.class == Class::Wheel) {
-                    let strokes = placed.figure.strokes.iter().filter(|stroke| stroke.part == Some(part));
-                    let outline = strokes.map(|stroke| placed.pose.outside(stroke.shape.bounds()));
-                    let [low, high] =
-                        outline.reduce(|one, other| [one[0].min(other[0]), one[1].max(other[1])]).unwrap();
-                    let expected = [low.x / WIDE, high.x / WIDE, low.y, high.y].map(f64::from);
-                    let sides = wheels.next().unwrap().sides;
-                    let pixel = 1.0 / (FINER * LOOKED_AT.1) as f64;
-                    let is_near = |(side, expected): (&f64, &f64)| (side - expected).abs() < 1.5 * pixel;
-                    assert!(sides.iter().zip(&expected).all(is_near), "{sides:?} {expected:?}");
-                    checked += 1;
-                }
-            }
-        }
-        assert!(checked > 20, "{checked}");
-    }
-}
+mod tests;

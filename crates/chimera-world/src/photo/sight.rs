@@ -1,6 +1,6 @@
 //! What can be seen of things: which thing, and which part of it, is in front at every place of a picture.
 
-use super::canvas::{Pose, sweep};
+use super::canvas::{Band, Pose, sweep};
 use super::figure::Figure;
 use super::scene::Placed;
 
@@ -31,12 +31,13 @@ impl Sight {
     /// What is seen of each thing in a picture of so many pixels: things from back to front, and what stands before all of
     /// them.
     pub(super) fn of(things: &[Placed], before: &Figure, size: (usize, usize)) -> Vec<Self> {
+        let band = Band::whole(size);
         let mut front: Vec<Front> = vec![None; size.0 * size.1];
         let mut sights = Vec::with_capacity(things.len());
         for (number, thing) in things.iter().enumerate() {
             let mut sight = Self { parts: vec![None; thing.figure.parts.len()], ..Self::default() };
             for stroke in &thing.figure.strokes {
-                sweep(&stroke.shape, &thing.pose, size, |pixel, _, touch| {
+                sweep(&stroke.shape, &thing.pose, &band, |pixel, _, touch| {
                     if touch.distance < 0.0 {
                         sight.alone += usize::from(front[pixel].is_none_or(|(other, _)| other != number));
                         front[pixel] = Some((number, stroke.part));
@@ -46,7 +47,7 @@ impl Sight {
             sights.push(sight);
         }
         for stroke in &before.strokes {
-            sweep(&stroke.shape, &Pose::FRAME, size, |pixel, _, touch| {
+            sweep(&stroke.shape, &Pose::FRAME, &band, |pixel, _, touch| {
                 if touch.distance < 0.0 {
                     front[pixel] = None;
                 }

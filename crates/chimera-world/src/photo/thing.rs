@@ -1,6 +1,8 @@
 //! Things: what there is in a scene before anything has a place. A few kinds are everywhere and many are rare, as in
 //! photographs; some like to come together.
 
+use std::sync::LazyLock;
+
 use fastrand::Rng;
 
 use super::class::{Class, Classes};
@@ -26,8 +28,9 @@ impl Meaning for Class {
         Some(things.iter().any(|thing| thing.shows().has(*self)))
     }
 
+    /// What it is a kind of, and what all that can show it is: a wheel comes with a land vehicle.
     fn entails(&self, wider: &Self) -> bool {
-        self.is(*wider)
+        NEVER_WITHOUT[*self as usize].has(*wider)
     }
 }
 
@@ -93,36 +96,50 @@ const ON_HEADS: [(Class, f32); 5] = [
     (Class::CowboyHat, 0.05),
 ];
 
+/// What a thing of a class may show or wear, each by itself, and how often.
+fn parts_of(class: Class) -> &'static [(Class, f32)] {
+    match class {
+        Class::Woman | Class::Girl => &[(Class::HumanFace, 0.8), (Class::Dress, 0.45)],
+        class if class.is(Class::Person) => &[(Class::HumanFace, 0.8)],
+        Class::Bicycle => &[(Class::BicycleWheel, 0.85)],
+        class if class.is(Class::LandVehicle) => &[(Class::Wheel, 0.85)],
+        Class::Skyscraper => &[(Class::Window, 0.85)],
+        class if class.is(Class::Building) => &[(Class::Window, 0.85), (Class::Door, 0.65)],
+        _ => &[],
+    }
+}
+
+/// What it may have on its head, one of these at most. In a hood there is no room for a hat.
+fn hats_of(class: Class) -> &'static [(Class, f32)] {
+    if class.is(Class::Person) && class != Class::Person { &ON_HEADS } else { &[] }
+}
+
+/// For each class, all that is there wherever it is: what each thing shows that can show it at all.
+static NEVER_WITHOUT: LazyLock<Vec<Classes>> = LazyLock::new(|| {
+    let shown_by = |thing: Class| {
+        let with = parts_of(thing).iter().chain(hats_of(thing)).map(|(part, _)| *part);
+        std::iter::once(thing).chain(with).map(move |label| (label, Classes::closed([thing, label])))
+    };
+    let ways: Vec<(Class, Classes)> = COMMON.iter().flat_map(|(thing, _)| shown_by(*thing)).collect();
+    let always = |class: &Class| {
+        let shown = ways.iter().filter(|(label, _)| label.is(*class)).map(|(_, shown)| *shown);
+        shown.reduce(Classes::common).unwrap_or_default()
+    };
+    Class::ALL.iter().map(always).collect()
+});
+
 impl Thing {
     /// A thing of a kind, with parts and clothes as they come.
     fn new(random: &mut Rng, class: Class) -> Self {
-        let mut with = Vec::new();
-        let mut maybe = |chance: f32, part: Class| {
-            if random.f32() < chance {
-                with.push(part);
-            }
-        };
+        let maybe = |(part, chance): &(Class, f32)| (random.f32() < *chance).then_some(*part);
+        let mut with: Vec<Class> = parts_of(class).iter().filter_map(maybe).collect();
         if class.is(Class::Person) {
-            maybe(0.8, Class::HumanFace);
-            if matches!(class, Class::Woman | Class::Girl) {
-                maybe(0.45, Class::Dress);
-            }
             let mut left = random.f32();
-            // In a hood there is no room for a hat.
-            for (wear, chance) in ON_HEADS.into_iter().filter(|_| class != Class::Person) {
+            for &(wear, chance) in hats_of(class) {
                 if (0.0..chance).contains(&left) {
                     with.push(wear);
                 }
                 left -= chance;
-            }
-        } else if class == Class::Bicycle {
-            maybe(0.85, Class::BicycleWheel);
-        } else if class.is(Class::LandVehicle) {
-            maybe(0.85, Class::Wheel);
-        } else if class.is(Class::Building) {
-            maybe(0.85, Class::Window);
-            if class != Class::Skyscraper {
-                maybe(0.65, Class::Door);
             }
         }
         let shows = Classes::closed(std::iter::once(class).chain(with.iter().copied()));
@@ -238,6 +255,23 @@ mod tests {
             }
             assert!(thing.labels().filter(|class| class.is(Class::Hat) || class.is(Class::Helmet)).count() <= 1);
         }
+    }
+
+    /// A class entails another exactly if no thing that is drawn shows the one without the other.
+    #[test]
+    fn entailment_is_what_drawn_things_show() {
+        let mut random = Rng::with_seed(6);
+        let drawn: Vec<Classes> =
+            (0..12_000).flat_map(|_| things(&mut random, 5, 0.0)).map(|thing| thing.shows()).collect();
+        for one in Class::ALL {
+            for other in Class::ALL {
+                let never_alone = drawn.iter().all(|shown| !shown.has(*one) || shown.has(*other));
+                assert_eq!(one.entails(other), never_alone, "{one:?} {other:?}");
+            }
+        }
+        assert!(Class::Wheel.entails(&Class::LandVehicle) && !Class::Wheel.entails(&Class::Car));
+        assert!(Class::Helmet.entails(&Class::Person) && Class::Furniture.entails(&Class::Bench));
+        assert!(!Class::SportsEquipment.entails(&Class::Person), "a ball needs nobody");
     }
 
     #[test]

@@ -146,8 +146,7 @@ impl Category {
 }
 
 /// Draws so many. With the probability `together` somebody brings a partner along, if there is room.
-#[must_use]
-pub fn cast(random: &mut Rng, count: usize, together: f64) -> Vec<Category> {
+pub(super) fn cast(random: &mut Rng, count: usize, together: f64) -> Vec<Category> {
     let mut cast = Vec::with_capacity(count + 1);
     while cast.len() < count {
         let category = Category::drawn(random);

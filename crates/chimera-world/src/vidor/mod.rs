@@ -4,8 +4,9 @@
 mod backdrop;
 pub mod cast;
 pub mod concept;
-pub mod figure;
-pub mod lens;
+mod figure;
+mod lens;
+mod painting;
 pub mod relation;
 pub mod story;
 pub mod walk;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use chimera::data::vidor::TAKEN;
 use chimera::error::{Error, Result};
-use chimera::media::frames::frame_indices;
+use chimera::media::frames::{frame_indices, shows_taken};
 use chimera::new_folder::NewFolder;
 
 use self::concept::Concept;
@@ -93,16 +94,14 @@ fn kept(order: &Order, footage: &Footage) -> Result<Vec<u64>> {
             Ok((0..all).collect())
         }
         Footage::Frames(wanted) => {
-            let kept = frame_indices(all, wanted.get().min(FRAMES))?;
-            let taken = frame_indices(kept.len() as u64, TAKEN as usize)?;
-            let shown: Vec<u64> = taken.iter().filter_map(|at| kept.get(*at as usize)).copied().collect();
-            if wanted.get() > FRAMES || shown != frame_indices(all, TAKEN as usize)? {
-                let odd = "an odd multiple of that (24, 40, 56)";
-                let message = format!("expected to keep {TAKEN} frames, {odd} or all {FRAMES}, got {wanted}");
+            if !shows_taken(all, wanted.get() as u64, TAKEN as usize) {
+                let some = (1..all).filter(|kept| shows_taken(all, *kept, TAKEN as usize));
+                let some: Vec<String> = some.map(|kept| kept.to_string()).collect();
+                let message = format!("expected to keep {} or all {all} frames, got {wanted}", some.join(", "));
                 let hint = "labels are about certain frames, which others would not show";
                 return Err(Error::input(message, Some(hint.to_owned())));
             }
-            Ok(kept)
+            frame_indices(all, wanted.get())
         }
     }
 }

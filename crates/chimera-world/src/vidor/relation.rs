@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::walk::{Being, Moment};
 
 /// Who is at most so many metres from another is beside it, before it or behind it.
-pub const CLOSE: f32 = 0.9;
+const CLOSE: f32 = 0.9;
 
 /// Who is at most so many metres away can be watched, run after or run from.
-pub const SIGHT: f32 = 5.0;
+const SIGHT: f32 = 5.0;
 
 /// Before, behind and beside are quarters of the circle around somebody.
 const QUARTER: f32 = std::f32::consts::FRAC_1_SQRT_2;
@@ -80,11 +80,10 @@ impl Predicate {
 }
 
 /// Somebody in a frame, with who it is.
-pub type Seen<'a> = (&'a Being, &'a Moment);
+type Seen<'a> = (&'a Being, &'a Moment);
 
 /// Which predicates hold of one and another in a frame, in the order of [`Predicate::ALL`].
-#[must_use]
-pub fn holding((one, here): Seen<'_>, (other, there): Seen<'_>) -> [bool; 9] {
+fn holding((one, here): Seen<'_>, (other, there): Seen<'_>) -> [bool; 9] {
     let way = there.place - here.place;
     let distance = way.length();
     let touch = one.reach() + other.reach();
@@ -126,8 +125,7 @@ pub struct Relation {
 }
 
 /// Everything that holds, each for as long as it holds without a break while both are seen.
-#[must_use]
-pub fn relations(beings: &[Being], walks: &[Vec<Moment>], there: &[Vec<bool>]) -> Vec<Relation> {
+pub(super) fn relations(beings: &[Being], walks: &[Vec<Moment>], there: &[Vec<bool>]) -> Vec<Relation> {
     let mut found = Vec::new();
     for subject in 0..beings.len() {
         for object in (0..beings.len()).filter(|object| *object != subject) {

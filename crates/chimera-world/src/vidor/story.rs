@@ -5,25 +5,20 @@ use chimera::data::vidor::annotation::{Annotation, BoundingBox, RelationInstance
 use chimera::data::vidor::shown::{Instance, Shown};
 use chimera::error::Result;
 use chimera::media::frames::frame_indices;
-use chimera::media::picture::{Picture, Size};
+use chimera::media::picture::Size;
 use fastrand::Rng;
-use glam::{Affine2, Mat2, Vec2};
+use glam::{Affine2, Vec2};
 
-use super::backdrop;
 use super::cast::{Category, cast};
 use super::concept::Concept;
-use super::figure::{Aspect, Look, Part, parts};
+use super::figure::{Aspect, Part};
 use super::lens::{EXTENT, Lens};
 use super::relation::{Predicate, Relation, relations};
 use super::walk::{Being, FRAMES, Moment, RATE, walks};
-use crate::brush::{Canvas, Rgb, mixed};
 use crate::draw::Kind;
 
 /// How many there are.
 const COUNT: std::ops::RangeInclusive<usize> = 3..=6;
-
-/// Cells of the canvas a pixel, across and down.
-const FINE: usize = 3;
 
 /// Points across and down of somebody, by which it is told how much of it is seen.
 const POINTS: usize = 6;
@@ -55,9 +50,9 @@ impl Stories {
 /// A clip.
 #[derive(Clone, Debug)]
 pub struct Story {
-    lens: Lens,
+    pub(super) lens: Lens,
     /// Decides the place and how everybody looks.
-    paint: u64,
+    pub(super) paint: u64,
     /// Who is there.
     pub beings: Vec<Being>,
     /// Where they go: frame by frame, all of them.
@@ -123,8 +118,7 @@ fn have_room(beings: &[Being], moments: &[Moment]) -> bool {
 }
 
 /// The upper left and lower right corner of the rectangle that somebody takes up in the view, about.
-#[must_use]
-pub fn around(lens: &Lens, being: &Being, moment: &Moment) -> [Vec2; 2] {
+fn around(lens: &Lens, being: &Being, moment: &Moment) -> [Vec2; 2] {
     let nature = being.category.nature();
     let scale = lens.scale(moment.place.y) * being.size;
     let half =
@@ -156,9 +150,6 @@ fn seen(lens: &Lens, beings: &[Being], moments: &[Moment]) -> Vec<bool> {
     (0..beings.len()).map(is_seen).collect()
 }
 
-/// Whoever is painted, and where.
-type Figure = (usize, Vec<Part>, Affine2);
-
 impl Story {
     /// What the importer's labels say of it, at these frames.
     #[must_use]
@@ -175,73 +166,6 @@ impl Story {
             frames: u64::from(relation.frames.start)..u64::from(relation.frames.end),
         };
         Shown::at(looked, there, self.relations.iter().map(instance))
-    }
-
-    /// How everybody looks, and what random numbers are left for the place.
-    fn looks(&self) -> (Vec<Look>, Rng) {
-        let mut random = Rng::with_seed(self.paint);
-        let looks = self.beings.iter().map(|being| Look::drawn(&mut random, being.category)).collect();
-        (looks, random)
-    }
-
-    /// Everybody in a frame, from the farthest to the nearest.
-    fn figures(&self, looks: &[Look], frame: usize) -> Vec<Figure> {
-        let moments = &self.walks[frame];
-        let mut order: Vec<usize> = (0..self.beings.len()).collect();
-        order.sort_by(|one, other| moments[*other].place.y.total_cmp(&moments[*one].place.y));
-        let figure = |who: usize| {
-            let (being, moment) = (&self.beings[who], &moments[who]);
-            let (parts, aspect) = parts(being.category, &looks[who], moment);
-            let scale = self.lens.scale(moment.place.y) * being.size;
-            let mirror = if aspect == (Aspect::Side { mirrored: true }) { -scale } else { scale };
-            let foot = self.lens.seen(moment.place, moment.lift);
-            // Up is down in pictures.
-            (who, parts, Affine2::from_mat2_translation(Mat2::from_diagonal(Vec2::new(mirror, -scale)), foot))
-        };
-        order.into_iter().map(figure).collect()
-    }
-
-    /// Frames as pictures.
-    ///
-    /// # Errors
-    /// None that can happen: the canvas is made for the size.
-    pub fn pictures(&self, size: Size, frames: &[u64]) -> impl Iterator<Item = Result<Picture>> {
-        let (looks, mut random) = self.looks();
-        let light = 0.78 + 0.3 * random.f32();
-        let mut empty = Canvas::for_picture(size, FINE, EXTENT);
-        backdrop::paint(&mut empty, &self.lens, &mut random);
-        frames.iter().map(move |&frame| {
-            let mut canvas = empty.clone();
-            self.paint(&mut canvas, &looks, frame as usize);
-            canvas.picture(size, light)
-        })
-    }
-
-    fn paint(&self, canvas: &mut Canvas<Rgb>, looks: &[Look], frame: usize) {
-        for (being, moment) in self.beings.iter().zip(&self.walks[frame]) {
-            let on_ground = self.lens.seen(moment.place, 0.0);
-            let reach = self.lens.scale(moment.place.y) * being.reach();
-            let shadow = crate::brush::Outline::ellipse(on_ground.into(), [1.1 * reach, 0.35 * reach], 0.0);
-            canvas.fill(&shadow, |_, ink| mixed(ink, [0; 3], 0.25));
-        }
-        for (_, parts, map) in self.figures(looks, frame) {
-            for part in parts {
-                canvas.fill(&part.outline.mapped(&map), |_, _| part.ink);
-            }
-        }
-    }
-
-    /// Who is at each pixel of a frame, row after row: all of them, or one as if it were alone.
-    #[must_use]
-    pub fn mask(&self, size: Size, frame: usize, alone: Option<usize>) -> Vec<Option<usize>> {
-        let (looks, _) = self.looks();
-        let mut canvas = Canvas::new([size.width(), size.height()], EXTENT, None);
-        for (who, parts, map) in self.figures(&looks, frame) {
-            if alone.is_none_or(|alone| alone == who) {
-                parts.iter().for_each(|part| canvas.fill(&part.outline.mapped(&map), |_, _| Some(who)));
-            }
-        }
-        canvas.inks().to_vec()
     }
 
     /// What VidOR's file says about it.

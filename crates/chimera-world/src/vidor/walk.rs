@@ -1,5 +1,7 @@
 //! How they move: some stand and look, some go straight on, some go after others or run from them.
 
+use std::ops::Range;
+
 use fastrand::Rng;
 use glam::Vec2;
 
@@ -22,6 +24,15 @@ const ARRIVED: f32 = 0.3;
 const TRIES: usize = 6;
 const CLEAR: f32 = 1.05;
 
+/// How large somebody is beside others of its kind.
+const SIZES: Range<f32> = 0.88..1.14;
+
+/// How high birds fly.
+const FLIGHT: Range<f32> = 1.2..2.3;
+
+/// What is on a chair is so much above its seat.
+const PERCHED: f32 = 0.01;
+
 /// Who it is, and how large beside others of its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Being {
@@ -33,16 +44,14 @@ pub struct Being {
 
 impl Being {
     /// One of a kind, of a size by chance.
-    #[must_use]
-    pub fn drawn(random: &mut Rng, category: Category) -> Self {
-        Self { category, size: 0.88 + 0.26 * random.f32() }
+    pub(super) fn drawn(random: &mut Rng, category: Category) -> Self {
+        Self { category, size: within(random, SIZES) }
     }
 
     /// How high it reaches, or where something would lie on it.
     #[must_use]
     pub fn top(&self) -> f32 {
-        let nature = self.category.nature();
-        self.size * nature.seat.unwrap_or(nature.height)
+        self.size * unsized_top(self.category)
     }
 
     /// How far it reaches on the ground, about.
@@ -93,8 +102,7 @@ enum Plan {
 const NEAR: Vec2 = Vec2::NEG_Y;
 
 /// Draws what everybody does, frame by frame.
-#[must_use]
-pub fn walks(random: &mut Rng, lens: &Lens, beings: &[Being]) -> Vec<Vec<Moment>> {
+pub(super) fn walks(random: &mut Rng, lens: &Lens, beings: &[Being]) -> Vec<Vec<Moment>> {
     let plans: Vec<Plan> = (0..beings.len()).map(|being| plan(random, beings, being)).collect();
     let mut now: Vec<Moment> = Vec::with_capacity(beings.len());
     for (being, plan) in beings.iter().zip(&plans) {
@@ -181,20 +189,46 @@ fn start(random: &mut Rng, lens: &Lens, category: Category, plan: Plan) -> Momen
         }
         _ => Vec2::from_angle(std::f32::consts::TAU * random.f32()),
     };
-    let lift = if category == Category::Bird { 1.2 + 1.1 * random.f32() } else { 0.0 };
+    let lift = if category == Category::Bird { within(random, FLIGHT) } else { 0.0 };
     Moment { place, lift, heading, velocity: Vec2::ZERO, way: random.f32() }
+}
+
+fn within(random: &mut Rng, range: Range<f32>) -> f32 {
+    range.start + (range.end - range.start) * random.f32()
+}
+
+/// How high one of the usual size reaches, or where something would lie on it.
+fn unsized_top(category: Category) -> f32 {
+    let nature = category.nature();
+    nature.seat.unwrap_or(nature.height)
+}
+
+/// Whether it may be on a chair.
+fn perches(category: Category) -> bool {
+    matches!(category, Category::Cat | Category::Toy)
+}
+
+/// The least and the most that one of a category begins above the ground, and ends.
+pub(super) fn heights(category: Category) -> [Range<f32>; 2] {
+    let (least, most) = (SIZES.start, SIZES.end);
+    let begin = match category {
+        Category::Bird => FLIGHT,
+        category if perches(category) => 0.0..most * unsized_top(Category::Chair) + PERCHED,
+        _ => 0.0..0.0,
+    };
+    let top = unsized_top(category);
+    [begin.clone(), begin.start + least * top..begin.end + most * top]
 }
 
 /// Some cats and toys are on a chair.
 fn perch(random: &mut Rng, beings: &[Being], now: &mut [Moment]) {
     let Some(chair) = beings.iter().position(|being| being.category == Category::Chair) else { return };
-    let light = |being: &Being| matches!(being.category, Category::Cat | Category::Toy);
-    if let Some(other) = beings.iter().position(light)
+    if let Some(other) = beings.iter().position(|being| perches(being.category))
         && random.f32() < 0.4
     {
         // A little nearer: it is painted over the chair.
         now[other].place = now[chair].place + 0.02 * NEAR;
-        now[other].lift = beings[chair].top() + 0.01;
+        now[other].lift = beings[chair].top() + PERCHED;
     }
 }
 

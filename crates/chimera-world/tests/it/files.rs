@@ -331,6 +331,7 @@ fn impossible_orders_are_refused() {
     assert!(many.contains("at most 1000000 scenes of oracle"), "{many}");
     let never = refused(&fine, "never: red_any | !red_any\n");
     assert!(never.contains("breaks the rule `never`, got none"), "{never}");
-    let always = refused(&fine, "always: red_any & !red_any\n");
+    let always = refused(&fine, "other: red_any => metal_any\nalways: red_any & !red_any\n");
     assert!(always.contains("keep all rules, got none"), "{always}");
+    assert!(always.contains("whatever comes by chance breaks `always`") && !always.contains("other"), "{always}");
 }

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, says what it skips, and is told where real data is"
 )]
 
+mod figures;
 mod files;
 mod labels;
 mod mp4;

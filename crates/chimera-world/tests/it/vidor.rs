@@ -1,5 +1,4 @@
-//! The world in VidOR's format: files as the real ones are, relations that are those of geometry, boxes that are those of pixels, and
-//! no trace of a violation but itself.
+//! The world in VidOR's format: files as the real ones are, which import as they are, and no trace of a violation but itself.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,25 +8,19 @@ use std::path::{Path, PathBuf};
 use chimera::data::dataset::Dataset;
 use chimera::data::import::{RuleConcepts, VidorImport, VidorVideos, import_vidor};
 use chimera::data::split::Split;
-use chimera::data::vidor::annotation::{Annotation, RelationInstance};
+use chimera::data::vidor::annotation::Annotation;
 use chimera::media::frame_folder::FrameFolder;
 use chimera::media::frames::FrameShape;
 use chimera::media::image::ImageReader;
 use chimera::media::picture::Size;
-use chimera::seed::stream;
-use chimera_logic::rules::RuleSet;
 use chimera_world::clevrer::Footage;
-use chimera_world::draw::{Kind, draw};
 use chimera_world::order::Order;
 use chimera_world::presets;
 use chimera_world::vidor::concept::Concept;
-use chimera_world::vidor::relation::Predicate;
-use chimera_world::vidor::story::{Stories, Story};
-use chimera_world::vidor::walk::{Being, Moment};
 use chimera_world::vidor::write_vidor;
-use chimera_world::wish::{HouseRules, Wish};
-use glam::Vec2;
+use chimera_world::wish::HouseRules;
 
+use crate::figures::story;
 use crate::files::{Traces, brightness, bytes, eight, files, order, schema, test_scenes};
 
 fn rules() -> HouseRules<Concept> {
@@ -36,15 +29,6 @@ fn rules() -> HouseRules<Concept> {
 
 fn write(out: &Path, order: &Order, footage: &Footage) {
     write_vidor(out, order, footage, &rules(), &|_, _| {}).unwrap();
-}
-
-fn stories() -> Stories {
-    Stories::new(0.3).unwrap()
-}
-
-fn story(number: u64) -> Story {
-    let rules = HouseRules::over(RuleSet::default(), Concept::named).unwrap();
-    draw(&stories(), &rules, &mut stream(3, "story", number), Wish::Kept, None).unwrap()
 }
 
 /// Imports what the rules speak of, however rare it is.
@@ -184,179 +168,6 @@ fn files_have_the_schema_of_the_real_ones() {
     assert_eq!(without(real), without(ours));
 }
 
-/// What is so, what is not, and what is too near to a limit to tell.
-fn below(value: f32, limit: f32) -> Option<bool> {
-    ((value - limit).abs() > 1e-3).then_some(value < limit)
-}
-
-fn all(parts: &[Option<bool>]) -> Option<bool> {
-    if parts.contains(&Some(false)) { Some(false) } else { (!parts.contains(&None)).then_some(true) }
-}
-
-fn not(part: Option<bool>) -> Option<bool> {
-    part.map(|part| !part)
-}
-
-/// Degrees between two directions.
-fn between(one: Vec2, other: Vec2) -> f32 {
-    let turn = (one.y.atan2(one.x) - other.y.atan2(other.x)).to_degrees().rem_euclid(360.0);
-    turn.min(360.0 - turn)
-}
-
-/// A relation by its definition on the page, told in angles.
-fn oracle(predicate: Predicate, one: (&Being, &Moment), other: (&Being, &Moment)) -> Option<bool> {
-    let ((a, here), (b, there)) = (one, other);
-    let lives = a.category.nature().lives;
-    let reach = |being: &Being| {
-        let nature = being.category.nature();
-        being.size * (nature.length + nature.breadth) / 2.0
-    };
-    let top = |being: &Being, lift: f32| {
-        let nature = being.category.nature();
-        lift + being.size * nature.seat.unwrap_or(nature.height)
-    };
-    let (dx, dy) = (there.place.x - here.place.x, there.place.y - here.place.y);
-    let (to, from) = (Vec2::new(dx, dy), Vec2::new(-dx, -dy));
-    let distance = (dx * dx + dy * dy).sqrt();
-    let moves = |moment: &Moment| below(0.25, (moment.velocity.x.powi(2) + moment.velocity.y.powi(2)).sqrt());
-    let close = all(&[
-        below(distance - reach(a) - reach(b), 0.9),
-        below(here.lift, top(b, there.lift)),
-        below(there.lift, top(a, here.lift)),
-    ]);
-    let sight = below(distance, 5.0);
-    let angle = between(there.heading, from);
-    let over = |upper: (&Being, &Moment), lower: (&Being, &Moment)| {
-        all(&[below(distance, reach(a) + reach(b)), not(below(upper.1.lift, top(lower.0, lower.1.lift)))])
-    };
-    match predicate {
-        Predicate::InFrontOf => all(&[close, below(angle, 45.0)]),
-        Predicate::Behind => all(&[close, below(135.0, angle)]),
-        Predicate::NextTo => all(&[close, not(below(angle, 45.0)), not(below(135.0, angle))]),
-        Predicate::Towards => all(&[sight, moves(here), below(between(here.velocity, to), 25.0)]),
-        Predicate::Away => all(&[sight, moves(here), below(between(here.velocity, from), 25.0)]),
-        Predicate::Chase => {
-            all(&[Some(lives), oracle(Predicate::Towards, one, other), oracle(Predicate::Away, other, one)])
-        }
-        Predicate::Watch => all(&[Some(lives), sight, not(moves(here)), below(between(here.heading, to), 15.0)]),
-        Predicate::Above => over(one, other),
-        Predicate::Beneath => over(other, one),
-    }
-}
-
-/// Every relation of a file holds throughout its interval, and whatever holds is in the file.
-#[test]
-fn relations_are_those_of_geometry() {
-    let (mut held, mut unsure, mut all) = ([0; 9], 0, 0);
-    for number in 0..150 {
-        let story = story(number);
-        let file = story.described("v".to_owned(), "0000/v".to_owned(), Size::new(96, 64).unwrap());
-        let count = story.beings.len();
-        for frame in 0..file.trajectories.len() {
-            let there = |who: usize| file.trajectories[frame].iter().any(|track| track.tid == who as u64);
-            let seen = |who: usize| (&story.beings[who], &story.walks[frame][who]);
-            for subject in 0..count {
-                for object in (0..count).filter(|object| *object != subject) {
-                    for (index, predicate) in Predicate::ALL.into_iter().enumerate() {
-                        let covering = file.relation_instances.iter().filter(|instance| {
-                            instance.subject_tid == subject as u64
-                                && instance.object_tid == object as u64
-                                && instance.predicate == predicate.name()
-                                && (instance.begin_fid..instance.end_fid).contains(&(frame as u64))
-                        });
-                        let said = covering.count();
-                        assert!(said <= 1, "story {number}: {predicate:?} is said twice at {frame}");
-                        let wanted = if there(subject) && there(object) {
-                            oracle(predicate, seen(subject), seen(object))
-                        } else {
-                            Some(false)
-                        };
-                        all += 1;
-                        unsure += usize::from(wanted.is_none());
-                        held[index] += said;
-                        let told = (number, subject, predicate, object, frame);
-                        assert!(wanted.is_none_or(|wanted| wanted == (said == 1)), "{told:?}: {wanted:?}, said {said}");
-                    }
-                }
-            }
-        }
-        // Intervals are as long as can be: where one ends, none of its kind begins.
-        for one in &file.relation_instances {
-            let goes_on = |other: &&RelationInstance| {
-                (one.subject_tid, &one.predicate, one.object_tid)
-                    == (other.subject_tid, &other.predicate, other.object_tid)
-                    && one.end_fid == other.begin_fid
-            };
-            assert!(one.begin_fid < one.end_fid && !file.relation_instances.iter().any(|other| goes_on(&other)));
-        }
-    }
-    assert!(held.iter().all(|count| *count > 200) && unsure * 200 < all, "{held:?}, {unsure} of {all} unsure");
-}
-
-/// Boxes hold the pixels of their figures and no more, what is nearer is before what is farther, and who is there can be seen.
-#[test]
-fn boxes_are_those_of_pixels() {
-    let (width, height) = (240, 160);
-    let size = Size::new(width, height).unwrap();
-    let (mut boxes, mut tight, mut hidden, mut both) = (0_usize, 0_usize, 0_usize, 0_usize);
-    for number in 0..60 {
-        let story = story(number);
-        let file = story.described("v".to_owned(), "0000/v".to_owned(), size);
-        for frame in [4, 31, 60] {
-            let all = story.mask(size, frame, None);
-            let alone: Vec<Vec<bool>> = (0..story.beings.len())
-                .map(|who| story.mask(size, frame, Some(who)).iter().map(Option::is_some).collect())
-                .collect();
-            for pixel in 0..all.len() {
-                let depth = |who: &usize| story.walks[frame][*who].place.y;
-                let here = (0..alone.len()).filter(|who| alone[*who][pixel]);
-                both += usize::from(here.clone().count() > 1);
-                assert_eq!(all[pixel], here.min_by(|one, other| depth(one).total_cmp(&depth(other))));
-            }
-            for (who, alone) in alone.iter().enumerate() {
-                let pixels: Vec<[usize; 2]> = (0..alone.len())
-                    .filter(|pixel| alone[*pixel])
-                    .map(|pixel| [pixel % width, pixel / width])
-                    .collect();
-                let visible = all.iter().filter(|ink| **ink == Some(who)).count();
-                let track = file.trajectories[frame].iter().find(|track| track.tid == who as u64);
-                assert_eq!(track.is_some(), story.there[frame][who]);
-                let Some(track) = track else {
-                    // Nobody who is well to be seen, in the middle and before everybody else, is left out.
-                    let inner = |[x, y]: &[usize; 2]| (20..width - 20).contains(x) && (12..height - 12).contains(y);
-                    let clear = !pixels.is_empty() && visible == pixels.len() && pixels.iter().all(inner);
-                    assert!(!clear, "story {number} frame {frame}: {who} is not there, but can be seen");
-                    continue;
-                };
-                boxes += 1;
-                hidden += usize::from(visible == 0);
-                let said = [track.bbox.xmin, track.bbox.ymin, track.bbox.xmax, track.bbox.ymax].map(|at| at as usize);
-                assert!(said[2] < width && said[3] < height);
-                assert!(pixels.iter().all(|[x, y]| (said[0]..=said[2]).contains(x) && (said[1]..=said[3]).contains(y)));
-                let edge = |axis: usize| pixels.iter().map(move |pixel| pixel[axis]);
-                let found = [edge(0).min(), edge(1).min(), edge(0).max(), edge(1).max()].map(Option::unwrap);
-                // What is thinner than a pixel may lie between the middles of two.
-                tight += usize::from(said.iter().zip(found).all(|(said, found)| said.abs_diff(found) <= 1));
-            }
-        }
-    }
-    assert!(boxes > 500 && both > 2000, "{boxes} {both}");
-    assert!(100 * tight > 97 * boxes && 200 * hidden < boxes, "{tight} {hidden} {boxes}");
-}
-
-/// Whoever is in a story is seen in a frame that labels are about, so objects can be told before anybody moves.
-#[test]
-fn everybody_is_seen() {
-    for number in 0..100 {
-        let story = story(number);
-        let categories: BTreeSet<_> = story.beings.iter().map(|being| being.category).collect();
-        let looked = [4, 12, 20, 28, 36, 44, 52, 60];
-        assert_eq!(story.shown(&looked).objects, categories, "story {number}");
-        let concepts: Vec<Concept> = categories.into_iter().map(Concept::There).collect();
-        assert!(stories().labels(&story, &concepts).iter().all(|there| *there));
-    }
-}
-
 /// More frames may be kept if the importer then takes the same ones.
 #[test]
 fn frames_that_are_taken_are_those_of_labels() {
@@ -373,12 +184,39 @@ fn frames_that_are_taken_are_those_of_labels() {
         frames
     };
     let eight = taken(8);
-    assert!([24, 40, 64].iter().all(|kept| taken(*kept) == eight));
+    assert!([24, 40, 48, 56, 64].iter().all(|kept| taken(*kept) == eight));
+    for kept in [8, 24, 40, 48, 56, 64] {
+        let world = folder.path().join(kept.to_string());
+        let import = VidorImport { strict: true, ..VidorImport::new(world.clone(), VidorVideos::Beside) };
+        let imported = import_vidor(&import, &world.with_extension("ds")).unwrap();
+        assert!(!imported.notes.iter().any(|note| note.message.contains("moments")), "{kept}: {:?}", imported.notes);
+    }
+    // The first 40 of 64 are as many as an even selection may have, and so are 40 that were numbered anew.
+    let refused = |kept: usize, change: &dyn Fn(&Path, usize)| {
+        let world = folder.path().join(kept.to_string());
+        for video in files(&world.join("video")).iter().map(|frame| frame.parent().unwrap()).collect::<BTreeSet<_>>() {
+            files(video).iter().enumerate().for_each(|(number, frame)| change(frame, number));
+        }
+        let import = VidorImport { strict: true, ..VidorImport::new(world.clone(), VidorVideos::Beside) };
+        import_vidor(&import, &world.with_extension("no")).unwrap_err().to_string()
+    };
+    let cut = refused(64, &|frame, number| {
+        if number >= 40 {
+            fs::remove_file(frame).unwrap();
+        }
+    });
+    let anew = refused(40, &|frame, number| fs::rename(frame, frame.with_file_name(format!("{number}.png"))).unwrap());
+    for error in [cut, anew] {
+        assert!(
+            error.contains("or of an even selection") && error.contains(": 40 frames, `frame_count` 64"),
+            "{error}"
+        );
+    }
     for kept in [1, 4, 7, 9, 16, 63, 65, usize::MAX] {
         let out = folder.path().join("refused");
         let footage = Footage::Frames(NonZeroUsize::new(kept).unwrap());
         let error = write_vidor(&out, &few, &footage, &rules(), &|_, _| {}).unwrap_err().to_string();
-        assert!(error.contains("or all 64, got") && !out.exists(), "{error}");
+        assert!(error.contains("8, 24, 40, 48, 56 or all 64 frames, got") && !out.exists(), "{error}");
     }
 }
 
@@ -386,7 +224,7 @@ fn frames_that_are_taken_are_those_of_labels() {
 fn a_violation_leaves_no_other_trace() {
     let folder = tempfile::tempdir().unwrap();
     let (world, rules) = (folder.path().join("world"), rules());
-    let order = Order { size: Size::new(48, 32).unwrap(), ..order(100, test_scenes(1500)) };
+    let order = Order { size: Size::new(48, 32).unwrap(), ..order(100, test_scenes(1000)) };
     write(&world, &order, &eight());
     let dataset = import(&world, &rules);
     let mut traces = Traces::new(["objects", "brightness", "bytes"]);

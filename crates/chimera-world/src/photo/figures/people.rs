@@ -83,7 +83,10 @@ pub(super) fn person(figure: &mut Figure, random: &mut Rng, thing: &Thing) {
     if is_long_haired && !shows_face {
         long_hair(figure, thing.class, &body);
     }
-    headwear(figure, random, thing, body.face_at(), body.head);
+    // A helmet is put on before the face, which looks out of it.
+    if !(shows_face && thing.has(Class::Helmet)) {
+        headwear(figure, random, thing, body.face_at(), body.head);
+    }
 }
 
 fn legs(figure: &mut Figure, random: &mut Rng, thing: &Thing, body: &Body, color: Rgb) {
@@ -146,10 +149,15 @@ fn head(figure: &mut Figure, random: &mut Rng, thing: &Thing, body: &Body) {
         figure.oval([x, y], [0.95 * r, 1.1 * r], Fill::coarse(body.hair, 0.5));
         return;
     }
-    figure.oval([x, y + 0.2 * r], [1.05 * r, 1.05 * r], Fill::coarse(body.hair, 0.5));
-    figure.part(Class::HumanFace, |figure| face(figure, [x, y], r, body.skin));
-    // A fringe above the eyes.
-    figure.tilted([x, y + 0.85 * r], [0.85 * r, 0.32 * r], 0.0, Fill::coarse(body.hair, 0.5));
+    if thing.has(Class::Helmet) {
+        headwear(figure, random, thing, [x, y], r);
+        figure.part(Class::HumanFace, |figure| face(figure, [x, y], 0.86 * r, body.skin));
+    } else {
+        figure.oval([x, y + 0.2 * r], [1.05 * r, 1.05 * r], Fill::coarse(body.hair, 0.5));
+        figure.part(Class::HumanFace, |figure| face(figure, [x, y], r, body.skin));
+        // A fringe above the eyes.
+        figure.tilted([x, y + 0.85 * r], [0.85 * r, 0.32 * r], 0.0, Fill::coarse(body.hair, 0.5));
+    }
     if thing.class == Class::Man && random.f32() < 0.4 {
         figure.oval([x, y - 0.75 * r], [0.6 * r, 0.42 * r], Fill::coarse(times(body.hair, 0.9), 0.5));
         figure.line([x - 0.22 * r, y - 0.58 * r], [x + 0.22 * r, y - 0.58 * r], 0.07 * r, [150, 70, 66]);

@@ -63,16 +63,14 @@ pub(super) fn headwear(figure: &mut Figure, random: &mut Rng, thing: &Thing, [x,
                 }
             }
             _ => {
-                // Closed on all sides, with a pane.
+                // Around the whole head; a face is painted over it and looks out.
                 let shell = any_color(random);
                 figure.oval(place([0.0, 0.2]), [1.28 * r, 1.35 * r], shell);
-                figure.line(place([0.0, 0.75]), place([0.0, 1.5]), 0.14 * r, times(shell, 1.6));
+                figure.line(place([0.0, 0.95]), place([0.0, 1.5]), 0.14 * r, times(shell, 1.6));
                 if thing.has(Class::HumanFace) {
-                    figure.area(
-                        &[[-0.8, -0.42], [0.8, -0.42], [0.85, 0.42], [-0.85, 0.42]].map(place),
-                        0.1 * r,
-                        Fill::thin([40, 52, 66], 0.42),
-                    );
+                    // A raised pane above the brow, and the lining around the face.
+                    figure.line(place([-0.8, 0.95]), place([0.8, 0.95]), 0.12 * r, [40, 52, 66]);
+                    figure.oval(place([0.0, -0.07]), [0.84 * r, 0.98 * r], times(shell, 0.45));
                 }
             }
         });

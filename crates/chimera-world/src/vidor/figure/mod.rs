@@ -13,7 +13,7 @@ use crate::brush::{Outline, Rgb, mixed};
 
 /// Colours of one of a kind, and which of its ways to look it has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub(super) struct Look {
     /// From the largest part to the smallest.
     colors: [Rgb; 4],
     /// A number from 0 to 1 that decides the rest.
@@ -22,8 +22,7 @@ pub struct Look {
 
 impl Look {
     /// A look by chance.
-    #[must_use]
-    pub fn drawn(random: &mut Rng, category: Category) -> Self {
+    pub(super) fn drawn(random: &mut Rng, category: Category) -> Self {
         let colors = match category {
             Category::Adult => people::adult_colors(random),
             Category::Child => people::child_colors(random),
@@ -40,7 +39,7 @@ impl Look {
 
 /// From where somebody is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aspect {
+pub(super) enum Aspect {
     /// From the side; its face is to the right, or mirrored.
     Side {
         /// Whether its face is to the left.
@@ -54,8 +53,7 @@ pub enum Aspect {
 
 impl Aspect {
     /// From where a heading is seen.
-    #[must_use]
-    pub fn of(heading: Vec2) -> Self {
+    pub(super) fn of(heading: Vec2) -> Self {
         if heading.x.abs() > 0.5 {
             Self::Side { mirrored: heading.x < 0.0 }
         } else if heading.y < 0.0 {
@@ -80,11 +78,11 @@ struct Pose {
 
 /// A filled outline.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub(super) struct Part {
     /// Its shape, in metres from the middle of the feet: forward and up.
-    pub outline: Outline,
+    pub(super) outline: Outline,
     /// Its colour.
-    pub ink: Rgb,
+    pub(super) ink: Rgb,
 }
 
 /// Parts from the farthest to the nearest.
@@ -114,8 +112,7 @@ impl Sketch {
 }
 
 /// The parts of somebody in a frame, from the farthest to the nearest, facing right where it is seen from the side.
-#[must_use]
-pub fn parts(category: Category, look: &Look, moment: &Moment) -> (Vec<Part>, Aspect) {
+pub(super) fn parts(category: Category, look: &Look, moment: &Moment) -> (Vec<Part>, Aspect) {
     let nature = category.nature();
     let way = moment.way / nature.height;
     // A step is about half as long as one is high.
