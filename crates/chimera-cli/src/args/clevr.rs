@@ -64,7 +64,8 @@ pub(crate) struct ImportClevrerArguments {
     /// `preset` or `all`, else 0.
     #[arg(long, value_name = "N")]
     pub(crate) max_event_pairs: Option<usize>,
-    /// Refuse if any annotation cannot be used, comes twice, or has no video that can be used.
+    /// Refuse if any annotation cannot be used, comes twice, has no video that can be used or several, or a folder of frames of
+    /// which some may be missing.
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]

@@ -10,6 +10,7 @@ use super::{ImportInto, at_least_one};
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:\n  chimera import openimages ~/openimages --out ds/\n  \
     chimera import openimages ~/openimages --top 100 --limit 20000 --out ds/\n  \
+    chimera import openimages ~/openimages --rules my.rules --out ds/\n  \
     chimera import openimages ~/openimages --open-world --out ds/\n  \
     chimera import openimages --boxes train=boxes.csv --classes names.csv --hierarchy tree.json \\\n    \
     --images photos/ --out ds/\n\n\
@@ -22,7 +23,8 @@ pub(crate) struct ImportOpenImagesArguments {
     /// Folder with all files; may be left out where --boxes, --classes, --hierarchy and --images name each.
     #[arg(value_name = "DIR", required_unless_present_all = ["boxes", "classes", "hierarchy", "images"])]
     pub(crate) folder: Option<PathBuf>,
-    /// File of boxes, with the split of its pictures where its name does not say it; may be given several times.
+    /// File of boxes, with the split of its pictures where its name does not say it; may be given several times. Those of DIR are
+    /// not read then, so name all that are wanted.
     #[arg(long, value_name = "[SPLIT=]FILE")]
     pub(crate) boxes: Vec<String>,
     /// File with ids and names of classes.
@@ -37,6 +39,9 @@ pub(crate) struct ImportOpenImagesArguments {
     /// How many classes become concepts: those that most train pictures show by a box of their own.
     #[arg(long, value_name = "K", default_value_t = OPENIMAGES_TOP, value_parser = at_least_one)]
     pub(crate) top: usize,
+    /// Rule file whose classes become concepts, too, however rare they are; `-` reads standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
     /// Share of pictures for training, and the rest for test, where there are boxes of one split alone; by default 0.9.
     #[arg(long, value_name = "SHARE", conflicts_with = "split")]
     pub(crate) val_train_frac: Option<f64>,

@@ -18,12 +18,13 @@ use super::ImportInto;
     Rules name them as they are: rel:adult-in_front_of-baby => rel:baby-behind-adult\n\n\
     Annotations are in SOURCE/annotations/{train,val}/ (training and validation will do) or SOURCE/{train,test}/,\n\
     JSON files in any folders inside. A video is found by its video_path, else by its video_id with any\n\
-    ending, or as a folder of frames of that name. val is test; where there is train alone, it is dealt.")]
+    ending, or as a folder of frames of that name, below SOURCE/videos/ or SOURCE/video/. val is test; where\n\
+    there is train alone, it is dealt.")]
 pub(crate) struct ImportVidorArguments {
     /// Folder of VidOR or VidVRD, or a zip archive of one, which is read as it is.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: PathBuf,
-    /// Folder where the videos are; by default `videos` in the folder, or beside the archive.
+    /// Folder where the videos are; by default `videos` or `video`, whichever has something, in the folder or beside the archive.
     #[arg(long, value_name = "DIR", conflicts_with = "labels_only")]
     pub(crate) videos: Option<PathBuf>,
     /// Import labels without videos.
@@ -44,8 +45,8 @@ pub(crate) struct ImportVidorArguments {
     /// Rule file whose concepts are labelled, too, however rare they are; `-` reads standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Refuse if any annotation cannot be used or comes twice, or any video is missing, too short or of another length than its
-    /// annotation says.
+    /// Refuse if any annotation cannot be used or comes twice, or any video is missing, too short, a folder of frames that may
+    /// show other moments than its annotation is about, or one of several of its id.
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub(crate) fn run(command: &ImportCommand, console: &Console) -> anyhow::Result<
         ImportCommand::Coco(arguments) => (coco::run(arguments)?, &arguments.into),
         ImportCommand::Clevr(arguments) => (clevr::run(arguments, console)?, &arguments.into),
         ImportCommand::Clevrer(arguments) => (clevr::run_videos(arguments, console)?, &arguments.into),
-        ImportCommand::OpenImages(arguments) => (openimages::run(arguments)?, &arguments.into),
+        ImportCommand::OpenImages(arguments) => (openimages::run(arguments, console)?, &arguments.into),
         ImportCommand::Vidor(arguments) => (vidor::run(arguments, console)?, &arguments.into),
     };
     tell(&imported, into, console);

@@ -105,7 +105,14 @@ fn files_can_be_named_and_mistakes_are_told() {
         --hierarchy oi/bbox_labels_600_hierarchy.json --images oi/validation --out named";
     let ran = sandbox.run(named);
     assert_eq!(ran.code, 0, "{}", ran.err);
+    // The rules name bicycles, which one class alone would leave out.
+    let ran = sandbox.run("import openimages oi --top 1 --rules own.rules --out few");
+    assert!(ran.code == 0 && ran.err.contains("10 samples of kind image, 2 concepts;"), "{}", ran.err);
+    assert_eq!(sandbox.run("rules check own.rules --data few").code, 0);
+    sandbox.write("unlike.rules", "a: Car => Xylophone\n");
+    sandbox.write("strange.rules", "a: Car => Bycicle\n");
     for (words, expected) in [
+        ("import openimages oi --rules strange.rules --out none", "got `Bycicle`\nhint: did you mean `Bicycle`?"),
         ("import openimages --out none", "required arguments were not provided"),
         ("import openimages oi --val-train-frac 1.5 --out none", "expected a share between 0 and 1"),
         ("import openimages oi --val-train-frac 0.5 --split train=1 --out none", "cannot be used with"),
@@ -115,7 +122,14 @@ fn files_can_be_named_and_mistakes_are_told() {
             "expected `validation-annotations-human-imagelabels-boxable.csv` in `oi`",
         ),
         ("import openimages oi --top 0 --out none", "expected a number of 1 at least"),
-        ("import openimages named --out none", "expected `<split>-annotations-bbox.csv` in `named`, got none"),
+        (
+            "import openimages named --out none",
+            "expected `<split>-annotations-bbox.csv` in `named`, got none\nhint: `named` is a dataset already: `chimera data show named`",
+        ),
+        (
+            "import openimages oi --rules unlike.rules --out none",
+            "expected classes of `oi/class-descriptions-boxable.csv` in the rules of `unlike.rules`, got `Xylophone`\nhint: no class is",
+        ),
         (
             "import openimages . --out none",
             "hint: `./oi` looks like Open Images: `chimera import openimages ./oi --out",
@@ -140,6 +154,16 @@ fn files_can_be_named_and_mistakes_are_told() {
     assert_eq!(sandbox.run("import openimages oi --top 1 --out one").code, 0);
     let ran = sandbox.run("rules structure one");
     assert!(ran.code == 2 && ran.err.contains("got 1 of 1 concepts that are classes of it, and no tie"), "{}", ran.err);
+    assert!(ran.err.contains("hint: import again with a larger `--top`"), "{}", ran.err);
+    // Where train pictures show fewer classes than were asked for, those that rules name do not make it look otherwise.
+    let boxes = sandbox.read("oi/validation-annotations-bbox.csv");
+    let wheels: Vec<&str> = boxes.lines().filter(|row| row.contains("LabelName") || row.contains("/m/w")).collect();
+    sandbox.write("oi/validation-annotations-bbox.csv", format!("{}\n", wheels.join("\n")));
+    sandbox.write("taxi.rules", "a: Taxi => \"Bicycle wheel\"\n");
+    let ran = sandbox.run("import openimages oi --top 2 --rules taxi.rules --val-train-frac 0.5 --out two");
+    assert!(ran.code == 0 && ran.err.contains("2 concepts;"), "{}", ran.err);
+    let ran = sandbox.run("rules structure two");
+    assert!(ran.code == 2 && ran.err.contains("hint: write ties between concepts into"), "{}", ran.err);
     assert!(sandbox.run("import openimages --help").out.contains("oidv6-train-annotations-bbox.csv"));
     assert!(sandbox.run("rules structure --help").out.contains("--per-parent-pair-limit"));
 }

@@ -77,6 +77,7 @@ fn names_of_lists_and_rules_become_columns() {
 #[test]
 fn mistakes_are_told_with_their_place() {
     let sandbox = sandbox();
+    std::fs::create_dir(sandbox.path("bare")).unwrap();
     sandbox.write("odd.rules", "nap: \"obj:baby\" => cube\n");
     for (words, expected) in [
         ("clevrer clevrer --rules odd.rules", "cannot label `obj:baby`, which `odd.rules` names"),
@@ -84,6 +85,8 @@ fn mistakes_are_told_with_their_place() {
         ("clevr clevr --concepts bleu_cube", "hint: did you mean `blue`?"),
         ("clevrer clevr", "hint: `clevr` looks like CLEVR: `chimera import clevr clevr --out DIR`"),
         ("clevr clevrer", "hint: `clevrer` looks like CLEVRER: `chimera import clevrer clevrer --out DIR`"),
+        ("clevr bare", "hint: give the folder that holds `scenes/CLEVR_<split>_scenes.json`"),
+        ("clevrer bare", "hint: give the folder that holds `annotation_<split>/"),
     ] {
         let ran = sandbox.run(&format!("import {words} --out none"));
         assert_eq!(ran.code, 2, "{words}");

@@ -83,7 +83,7 @@ pub struct Provenance {
     pub importer: String,
     /// Version of Chimera that wrote the folder.
     pub chimera: String,
-    /// What the user chose, by the names of the options.
+    /// What the user chose, by the names of the options, and what came of it where that is needed later.
     pub options: BTreeMap<String, String>,
     /// The files that were read.
     pub sources: Vec<Source>,

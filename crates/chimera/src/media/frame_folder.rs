@@ -66,6 +66,50 @@ impl FrameFolder {
         self.frames.len() as u64
     }
 
+    /// Whether the frames that are taken of this folder are known to be those that would be taken of its whole video, which has
+    /// `all` frames: every frame is there, or as many as are taken and no others, or names number them as the video does, from 0
+    /// or 1. Where more were kept than are taken, frames that were cut off look like ones that were numbered anew.
+    #[must_use]
+    pub fn shows_taken(&self, all: u64, taken: usize) -> bool {
+        let number = |index: usize| number_in(&name_of(&self.frames[index]));
+        let (first, last) = (number(0), number(self.frames.len() - 1));
+        let is_anew =
+            first.zip(last).is_none_or(|(first, last)| first <= 1 && last.checked_sub(first) == Some(self.count() - 1));
+        let is_what_is_taken = self.count() == taken as u64 && self.count() <= all && is_anew;
+        if self.count() == all || is_what_is_taken {
+            return true;
+        }
+        let (Ok(here), Ok(there)) = (frame_indices(self.count(), taken), frame_indices(all, taken)) else {
+            return false;
+        };
+        // A name with 0 counts from 0, one with `all` from 1; frames between may do either.
+        let from = [(0, last < Some(all)), (1, first > Some(0) && last <= Some(all))];
+        from.into_iter().any(|(from, may_be)| {
+            let is_same = |(here, there): (&u64, &u64)| number(*here as usize) == Some(there + from);
+            may_be && here.iter().zip(&there).all(is_same)
+        })
+    }
+
+    /// Whether these are all frames of a video of `all`, or are seen by their numbers, from 0 or 1, to be spread evenly over it: the
+    /// middles of equal parts, as [`frame_indices`] has them, or one every so often from its begin to its end.
+    #[must_use]
+    pub fn is_spread_over(&self, all: u64) -> bool {
+        if self.count() == all {
+            return true;
+        }
+        let numbers: Option<Vec<u64>> = self.frames.iter().map(|path| number_in(&name_of(path))).collect();
+        let (Some(numbers), Ok(middles)) = (numbers, frame_indices(all, self.frames.len())) else { return false };
+        let is_in_middles = |from: u64| numbers.iter().zip(&middles).all(|(number, middle)| *number == middle + from);
+        let step = numbers.get(1).and_then(|second| second.checked_sub(numbers[0])).filter(|step| *step > 0);
+        let is_regular = |step: u64| {
+            let (first, last) = (numbers[0], numbers[numbers.len() - 1]);
+            let is_within =
+                |from: u64| (from..from + step).contains(&first) && last < all + from && last + step >= all + from;
+            numbers.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step)) && (is_within(0) || is_within(1))
+        };
+        self.count() < all && (is_in_middles(0) || is_in_middles(1) || step.is_some_and(is_regular))
+    }
+
     /// The size of the first frame, which all share.
     ///
     /// # Errors
@@ -139,6 +183,13 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// The last number in a name without its ending, which is the frame's: 4 in `clip2_frame_00004.png`.
+fn number_in(name: &str) -> Option<u64> {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let mut runs = stem.rsplit(|c: char| !c.is_ascii_digit());
+    runs.find(|digits| !digits.is_empty())?.parse().ok()
+}
+
 /// Whether something in a folder is called like a picture, and is no folder itself.
 fn is_frame(entry: &fs::DirEntry) -> bool {
     let (path, name) = (entry.path(), entry.file_name());
@@ -186,6 +237,9 @@ mod tests {
             names.sort_by_key(|name| NaturalName::of(name));
             assert_eq!(names, sorted);
         }
+        let numbers =
+            ["clip2_frame_00004.png", "7.jpg", "f_12_x.png", "frame.2.png", "frame.png", "18446744073709551616.png"];
+        assert_eq!(numbers.map(number_in), [Some(4), Some(7), Some(12), Some(2), None, None]);
         let long = |number: &str| NaturalName::of(&format!("f{number}.jpg"));
         assert!(long("99999999999999999999999998") < long("99999999999999999999999999"));
         assert!(

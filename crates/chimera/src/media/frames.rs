@@ -72,9 +72,34 @@ pub fn frame_indices(available: u64, wanted: usize) -> Result<Vec<u64>> {
     Ok((0..wanted).map(|position| frame_index(position, parts, frames)).collect())
 }
 
+/// Whether `kept` frames that were chosen of `all` as [`frame_indices`] does show the same moments as all do when `taken` are
+/// taken of them.
+#[must_use]
+pub fn shows_taken(all: u64, kept: u64, taken: usize) -> bool {
+    let parts = usize::try_from(kept).ok().and_then(NonZeroUsize::new);
+    let (Some(parts), Some(taken)) = (parts, NonZeroUsize::new(taken)) else { return false };
+    let (Some(kept), Some(all)) = (NonZeroU64::new(kept), NonZeroU64::new(all)) else { return false };
+    let is_same = |position: usize| {
+        let inside = usize::try_from(frame_index(position, taken, kept));
+        inside.is_ok_and(|inside| frame_index(inside, parts, all) == frame_index(position, taken, all))
+    };
+    kept <= all && (0..taken.get()).all(is_same)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_frames_show_the_moments_of_all() {
+        let shows =
+            |all: u64, taken: usize| (1..=all + 1).filter(|kept| shows_taken(all, *kept, taken)).collect::<Vec<_>>();
+        // A middle of 8 parts is a middle of each odd number of parts of a part; of six, the fourth begins there.
+        assert_eq!(shows(64, 8), [8, 24, 40, 48, 56, 64]);
+        assert_eq!(shows(8, 8), [8]);
+        assert!(shows(20, 8).contains(&8) && !shows_taken(20, 10, 8), "10 of 20 show 3 and 7 for 3 and 6");
+        assert!(!shows_taken(0, 0, 8) && !shows_taken(8, 0, 8) && !shows_taken(8, 8, 0));
+    }
 
     #[test]
     fn frames_are_the_middles_of_equal_parts() {

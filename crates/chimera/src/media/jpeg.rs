@@ -34,6 +34,20 @@ pub(super) fn decode(bytes: &[u8], limits: ImageLimits, wanted: Size) -> Attempt
     Ok(Decoded { picture: picture.map_err(|_| no_frame())?, orientation })
 }
 
+/// A picture as JPEG, with a quality from 1 to 100.
+///
+/// # Errors
+/// A picture that cannot be written: never one of ours.
+pub(crate) fn encode(picture: &Picture, quality: u8) -> crate::error::Result<Vec<u8>> {
+    let (size, mut bytes) = (picture.size(), Vec::new());
+    // A picture's sides are at most 65,535.
+    let (width, height) = (size.width() as u16, size.height() as u16);
+    let encoder = jpeg_encoder::Encoder::new(&mut bytes, quality);
+    let encoded = encoder.encode(picture.pixels(), width, height, jpeg_encoder::ColorType::Rgb);
+    encoded.map_err(|error| crate::error::Error::input(format!("cannot write a picture: {error}"), None))?;
+    Ok(bytes)
+}
+
 /// Width and height as they are stored, and how to turn the picture upright.
 pub(super) fn measure(bytes: &[u8]) -> Attempt<((u32, u32), Orientation)> {
     let mut decoder = Decoder::new(bytes);

@@ -6,7 +6,7 @@ pub mod frame_folder;
 mod frame_sink;
 pub mod frames;
 pub mod image;
-mod jpeg;
+pub(crate) mod jpeg;
 mod messages;
 mod packets;
 pub mod picture;

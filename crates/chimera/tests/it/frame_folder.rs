@@ -11,6 +11,7 @@ use chimera::data::import::{TableImport, import_table};
 use chimera::data::manifest::Kind;
 use chimera::data::media::Preparing;
 use chimera::error::Error;
+use chimera::media::frame_folder::FrameFolder;
 use chimera::media::frames::{FrameShape, frame_indices};
 use chimera::media::image::ImageReader;
 use chimera::media::picture::{Picture, Size};
@@ -175,4 +176,64 @@ fn prepared_frames_know_a_folder_by_its_frames() {
     let changed = prepare();
     assert_eq!(changed.decoded, 1);
     assert!(changed.digest(1) != first.digest(1) && changed.frames(1) != first.frames(1));
+}
+
+/// Frames that were lost leave a gap, or an end that is not reached; frames that were numbered anew are not seen to be even.
+#[test]
+fn numbers_show_whether_frames_are_spread_over_the_video() {
+    let spread = |numbers: &[u64], all: u64| {
+        let folder = tempfile::tempdir().unwrap();
+        numbers.iter().for_each(|number| fs::write(folder.path().join(format!("f{number:03}.png")), "").unwrap());
+        FrameFolder::open(folder.path()).unwrap().is_spread_over(all)
+    };
+    for kept in [1, 2, 3, 4, 7, 8, 10, 16, 100, 127, 128] {
+        let mut even = frame_indices(128, kept).unwrap();
+        assert!(spread(&even, 128), "{kept}");
+        let one_more: Vec<u64> = even.iter().map(|number| number + 1).collect();
+        assert!(spread(&one_more, 128), "{kept} from 1");
+        if (4..128).contains(&kept) {
+            for lost in [0, kept / 2, kept - 1] {
+                let mut rest = even.clone();
+                rest.remove(lost);
+                assert!(!spread(&rest, 128), "{kept} without {lost}");
+            }
+            even.truncate(kept / 2);
+            assert!(!spread(&even, 128), "half of {kept}");
+        }
+    }
+    let every_tenth: Vec<u64> = (0..128).step_by(10).collect();
+    assert!(spread(&every_tenth, 128) && !spread(&every_tenth[..12], 128));
+    for kept in [8, 64, 126] {
+        assert!(!spread(&(0..kept).collect::<Vec<_>>(), 128), "{kept} anew");
+    }
+    assert!(!spread(&[0], 128) && !spread(&[130], 128) && !spread(&(0..129).collect::<Vec<_>>(), 128));
+}
+
+/// Whatever is taken must be of the same moments as of the whole video; where that is not known, it is not said.
+#[test]
+fn names_show_which_frames_were_kept() {
+    let shows = |numbers: &[u64], all: u64| {
+        let folder = tempfile::tempdir().unwrap();
+        numbers.iter().for_each(|number| fs::write(folder.path().join(format!("v1_f{number:03}.png")), "").unwrap());
+        FrameFolder::open(folder.path()).unwrap().shows_taken(all, 8)
+    };
+    let first = |count: u64| (0..count).collect::<Vec<_>>();
+    let one_more = |numbers: &[u64]| numbers.iter().map(|number| number + 1).collect::<Vec<_>>();
+    // Of 64, 4, 12, ... 60 are taken.
+    for kept in [8, 24, 40, 48, 56] {
+        let even = frame_indices(64, kept).unwrap();
+        assert!(shows(&even, 64) && shows(&one_more(&even), 64), "{kept}");
+        assert!(!shows(&one_more(&one_more(&even)), 64), "{kept}");
+    }
+    // All, and as many as are taken, however they are numbered; eight with other numbers are not what is taken.
+    assert!(shows(&first(64), 64) && shows(&one_more(&first(64)), 64) && shows(&first(8), 64));
+    assert!(!shows(&[0, 8, 16, 24, 32, 40, 48, 56], 64) && !shows(&[8, 9, 10, 11, 12, 13, 14, 15], 64));
+    // Some of the first, a number anew, and other moments.
+    for (kept, all) in [(24, 64), (40, 64), (56, 64), (600, 900), (296, 300), (120, 131), (65, 64), (9, 8), (8, 3)] {
+        assert!(!shows(&first(kept), all) && !shows(&one_more(&first(kept)), all), "{kept} of {all}");
+    }
+    assert!(!shows(&frame_indices(64, 16).unwrap(), 64) && !shows(&frame_indices(64, 63).unwrap(), 64));
+    // Numbers that are one too large count from 1, but not where 0 is there.
+    let late: Vec<u64> = one_more(&frame_indices(64, 24).unwrap());
+    assert!(!shows(&[&[0], &late[1..]].concat(), 64));
 }

@@ -281,9 +281,13 @@ fn media_are_looked_at_before_anything_is_made_of_them() {
     let mut import = TableImport { table, media_root, reading, ..TableImport::default() };
     let imported = import_table(&import, &place.path("ok")).unwrap();
     let notes = told(&imported.notes);
-    let unusable = "3 media that cannot be used: empty.png: it is empty, page.jpg: it does not begin like a picture, \
-                    folder.png: it is a folder";
-    assert!(notes.contains(unusable) && notes.contains("1 medium that is not there: gone.png"), "{notes}");
+    let unusable = "3 media that cannot be used (their samples stay, without them): empty.png: it is empty, page.jpg: it does not begin like a picture, \
+                    folder.png: it is an empty folder";
+    assert!(
+        notes.contains(unusable)
+            && notes.contains("1 medium that is not there (its sample stays, without it): gone.png"),
+        "{notes}"
+    );
     import.strict = true;
     let error = import_table(&import, &place.path("ds")).unwrap_err().to_string();
     assert!(error.contains("got nothing at 1 of 5 paths"), "{error}");

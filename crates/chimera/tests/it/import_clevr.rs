@@ -89,8 +89,11 @@ fn a_train_file_alone_is_dealt() {
     names.iter().take(19).for_each(|name| drop(place.write(&format!("clevr/images/train/{name}"), PNG)));
     let imported = import(&place, &source(&place));
     let notes = told(&imported.notes);
-    assert!(notes.contains("the source has no splits: train=0.8,test=0.2"), "{notes}");
-    assert!(notes.contains("1 medium that is not there: train/CLEVR_train_000019.png"), "{notes}");
+    assert!(notes.contains("the source has samples of train alone, which are dealt: train=0.8,test=0.2"), "{notes}");
+    assert!(
+        notes.contains("1 medium that is not there (its sample stays, without it): train/CLEVR_train_000019.png"),
+        "{notes}"
+    );
     assert!(notes.contains("5 concepts hold in no sample: blue_sphere, green_cube, gray_cyl"), "{notes}");
     assert!(imported.dataset.splits().contains(&Split::Test));
     let strict = ClevrImport { strict: true, ..source(&place) };
@@ -197,9 +200,13 @@ fn bad_scenes_are_left_out_and_counted() {
     assert!(notes.contains("scene 4: train/a.png is in CLEVR_train_scenes.json, scene 0"), "{notes}");
     let strict = ClevrImport { strict: true, ..source(&place) };
     let error = import_clevr(&strict, &place.path("strict")).unwrap_err().to_string();
-    assert!(error.contains("got 3 that cannot: CLEVR_train_scenes.json, scene 1: unknown variant"), "{error}");
+    assert!(error.contains("got 4 that cannot\n  CLEVR_train_scenes.json, scene 1: unknown variant"), "{error}");
+    assert!(error.contains("\n  CLEVR_train_scenes.json, scene 4: train/a.png is in CLEVR_train"), "{error}");
     let place = Place::new();
     place.write("clevr/scenes/CLEVR_train_scenes.json", scenes(&[odd]));
+    let message = refused(&place, &source(&place));
+    assert!(message.contains("clevr/images`, got no such folder\nhint: media that were not unpacked"), "{message}");
+    std::fs::create_dir(place.path("clevr/images")).unwrap();
     assert!(refused(&place, &source(&place)).contains("got 1 that cannot"));
 }
 
@@ -212,6 +219,16 @@ fn folders_and_files_of_another_kind_are_refused() {
     let nowhere = ClevrImport { folder: place.path("nowhere"), ..source(&place) };
     let message = refused(&place, &nowhere);
     assert!(message.starts_with("cannot read `") && message.contains("nowhere`"), "{message}");
+    std::fs::create_dir_all(place.path("CLEVR_v1.0/scenes")).unwrap();
+    std::fs::create_dir_all(place.path("CLEVR_v1.0/images/train")).unwrap();
+    let file = place.write("CLEVR_v1.0/scenes/CLEVR_train_scenes.json", scenes(&[scene("a.png", &[])]));
+    let above = place.path("CLEVR_v1.0");
+    for inner in [file, above.join("scenes"), above.join("images"), above.join("images/train")] {
+        let is_file = inner.is_file();
+        let message = refused(&place, &ClevrImport { folder: inner, ..source(&place) });
+        let hint = format!("hint: give the folder above, which holds `scenes/` and `images/`: `{}`", above.display());
+        assert!(message.contains(&hint) && message.contains("got the file `") == is_file, "{message}");
+    }
     place.write("clevr/scenes/CLEVR_trainA_scenes.json", scenes(&[scene("a.png", &[])]));
     let message = refused(&place, &source(&place));
     assert!(message.contains("CLEVR_trainA_scenes.json`, got `trainA`\nhint: to deal all samples anew"), "{message}");

@@ -54,7 +54,9 @@ fn place() -> Place {
     let third = second.map(|(words, first, _)| (words, first, 127));
     write(&place, "validation", 2, &annotation("video_00002.mp4", 128, &third, &[]));
     place.write("clevrer/video_train/video_00000-01000/video_00000.mp4", MP4);
-    place.write("clevrer/video_train/video_00000-01000/video_00001/frame_000.png", PNG);
+    for number in 0..8 {
+        place.write(&format!("clevrer/video_train/video_00000-01000/video_00001/frame_{number:03}.png"), PNG);
+    }
     place.write("clevrer/video_validation/video_00000-01000/video_00007.mp4", MP4);
     place
 }
@@ -85,7 +87,7 @@ fn annotations_become_samples_with_files_or_folders_for_videos() {
     assert_eq!(held("video_00002"), [1, 0, 0, 0, 0, 0, 0, 0]);
     let notes = told(&imported.notes);
     assert!(
-        notes.contains("1 medium that is not there: video_validation/video_00000-01000/video_00002.mp4"),
+        notes.contains("1 medium that is not there (its sample stays, without it): video_validation/video_00000-01000/video_00002.mp4"),
         "{notes}"
     );
     assert!(notes.contains("2 videos have another number of frames than CLEVRER's 128"), "{notes}");
@@ -102,6 +104,34 @@ fn annotations_become_samples_with_files_or_folders_for_videos() {
     assert_eq!(annotations.blake3, hasher.finalize().to_hex().to_string());
     let strict = ClevrerImport { strict: true, ..source(&place, events) };
     assert!(import_clevrer(&strict, &place.path("strict")).unwrap_err().to_string().contains("1 of 3 paths"));
+}
+
+/// Frames that were lost, and a video beside the folder of its frames, are told and refused.
+#[test]
+fn videos_in_part_and_in_two_forms_are_told() {
+    let place = place();
+    let folder = "video_train/video_00000-01000";
+    let notes = |name: &str| told(&import_clevrer(&source(&place, "cube"), &place.path(name)).unwrap().notes);
+    let strict = || {
+        let import = ClevrerImport { strict: true, ..source(&place, "cube") };
+        import_clevrer(&import, &place.path("strict")).unwrap_err().to_string()
+    };
+    assert!(!notes("whole").contains("may be missing"));
+    std::fs::remove_file(place.path(&format!("clevrer/{folder}/video_00001/frame_005.png"))).unwrap();
+    let expected = "1 folder of frames that are neither all of the video nor, by the numbers in their names, evenly spread over it: \
+                    some may be missing";
+    assert!(notes("lost").contains(&format!("{expected}: {folder}/video_00001: 7 of 8 frames")), "{}", notes("told"));
+    let message = strict();
+    assert!(message.starts_with("expected folders of all frames of a video, or"), "{message}");
+    assert!(message.contains(&format!("got 1 otherwise: {folder}/video_00001: 7 of 8 frames\nhint: ")), "{message}");
+    place.write(&format!("clevrer/{folder}/video_00001.mp4"), MP4);
+    // The file is taken, so nothing is missing.
+    let (both, message) = (notes("both"), strict());
+    let expected = format!("video_00001: {folder}/video_00001.mp4, not {folder}/video_00001");
+    let told = "1 annotation has several videos of its name: the first is taken";
+    assert!(both.contains(&format!("{told}: {expected}")) && !both.contains("may be missing"), "{both}");
+    assert!(message.starts_with("expected one video of each annotation in `"), "{message}");
+    assert!(message.contains(&format!("got 1 otherwise: {expected}\nhint: ")), "{message}");
 }
 
 #[test]
@@ -194,7 +224,10 @@ fn bad_annotations_are_left_out_and_counted() {
     assert!(!notes.contains("without an annotation"), "{notes}");
     let strict = ClevrerImport { strict: true, ..source(&place, "cube") };
     let error = import_clevrer(&strict, &place.path("strict")).unwrap_err().to_string();
-    assert!(error.contains("got 10 that cannot: annotation_train/annotation_00000-01000/annotation_00001"), "{error}");
+    assert!(
+        error.contains("got 11 that cannot\n  annotation_train/annotation_00000-01000/annotation_00001"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -1,7 +1,6 @@
-//! Import of Open Images: the real files against counts made by pandas, and everything that can be wrong with files.
+//! Import of Open Images: which classes are concepts, splits, and an open world.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 
 use crate::support::import_place::{PNG, Place, told};
 use chimera::data::dataset::Dataset;
@@ -9,22 +8,22 @@ use chimera::data::hierarchy::Hierarchy;
 use chimera::data::import::*;
 use chimera::data::split::Split;
 
-const HEADER: &str =
+pub(crate) const HEADER: &str =
     "ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded,IsTruncated,IsGroupOf,IsDepiction,IsInside";
 
 /// Vehicle > Land vehicle > (Car > Taxi, Bicycle with the part Wheel); Bicycle also stands under Toy.
-const TREE: &str = r#"{"LabelName": "/m/root", "Subcategory": [
+pub(crate) const TREE: &str = r#"{"LabelName": "/m/root", "Subcategory": [
   {"LabelName": "/m/vehicle", "Subcategory": [{"LabelName": "/m/land", "Subcategory": [
     {"LabelName": "/m/car", "Subcategory": [{"LabelName": "/m/taxi"}]},
     {"LabelName": "/m/bicycle", "Part": [{"LabelName": "/m/wheel"}]}]}]},
   {"LabelName": "/m/toy", "Subcategory": [{"LabelName": "/m/bicycle", "Part": [{"LabelName": "/m/wheel"}]}]},
   {"LabelName": "/m/wheel"}, {"LabelName": "/m/person"}]}"#;
 
-const NAMES: &str = "/m/vehicle,Vehicle\n/m/land,Land vehicle\n/m/car,Car\n/m/taxi,Taxi\n/m/bicycle,Bicycle\n/m/toy,Toy\n\
+pub(crate) const NAMES: &str = "/m/vehicle,Vehicle\n/m/land,Land vehicle\n/m/car,Car\n/m/taxi,Taxi\n/m/bicycle,Bicycle\n/m/toy,Toy\n\
     /m/wheel,Wheel\n/m/person,Person\n";
 
 /// A folder with the files and a picture for each row of boxes, by split.
-fn place(boxes: &[(&str, &[(&str, &str)])]) -> Place {
+pub(crate) fn place(boxes: &[(&str, &[(&str, &str)])]) -> Place {
     let place = Place::new();
     place.write("oi/class-descriptions-boxable.csv", NAMES);
     place.write("oi/bbox_labels_600_hierarchy.json", TREE);
@@ -39,12 +38,12 @@ fn place(boxes: &[(&str, &[(&str, &str)])]) -> Place {
     place
 }
 
-fn import(place: &Place) -> OpenImagesImport {
+pub(crate) fn import(place: &Place) -> OpenImagesImport {
     OpenImagesImport { folder: Some(place.path("oi")), ..OpenImagesImport::default() }
 }
 
 /// A row of labels by the names of concepts: 1, 0, and ? where unknown.
-fn row(dataset: &Dataset, id: &str) -> BTreeMap<String, char> {
+pub(crate) fn row(dataset: &Dataset, id: &str) -> BTreeMap<String, char> {
     let table = dataset.table();
     let row = table.ids.iter().position(|other| other == id).unwrap();
     let sign = |column: usize| match table.labels.get(row, column) {
@@ -60,7 +59,7 @@ fn ancestors(dataset: &Dataset, id: &str) -> Vec<String> {
     dataset.table().oov_ancestors.as_ref().unwrap()[row].clone()
 }
 
-const TRAIN: &[(&str, &str)] = &[
+pub(crate) const TRAIN: &[(&str, &str)] = &[
     ("t1", "car"),
     ("t1", "car"),
     ("t2", "car"),
@@ -110,6 +109,9 @@ fn common_classes_become_concepts_and_labels_are_closed_upwards() {
     assert_eq!((splits(Split::Train) + splits(Split::Calibration), splits(Split::Test)), (8, 4));
     assert!(read.media_path(0).unwrap().is_file());
     let notes = told(&imported.notes);
+    let lacking = "2 pictures show kinds of concepts that are no concepts themselves (2 in test): labels do not have what is above";
+    assert!(notes.contains(lacking), "{notes}");
+    assert!(notes.contains("those that rules name: Taxi, a kind of Car, Land vehicle, Vehicle: 2"), "{notes}");
     assert!(notes.contains("4 rows of the split `validation` count as test"), "{notes}");
     assert!(notes.contains("2 classes stand at several places of the hierarchy"), "{notes}");
     let options = &read.manifest().provenance.options;
@@ -235,199 +237,32 @@ fn files_can_be_named_one_by_one() {
     both.assert_no_dataset();
 }
 
-/// Rows that cannot be used, by what is said of them.
+/// What rules name is a concept however rare it is; what has no name is a mistake.
 #[test]
-fn bad_rows_are_left_out_and_listed() {
-    let place = place(&[("train", TRAIN)]);
-    let rows = "a,x,/m/car,1,0.1,0.2,0.1,0.2\na,x,/m/car,1,0.1,0.2,0.1,0.2\nb,x,/m/car,1,0.2,0.1,0.1,0.2\n\
-        c,x,/m/car,1,-0.1,0.2,0.1,0.2\nd,x,/m/car,1,0.1,1.2,0.1,0.2\ne,x,/m/car,1,0.1,0.2,nan,0.2\nf,x,/m/car,1,0.1,0.2\n\
-        ,x,/m/car,1,0.1,0.2,0.1,0.2\ng,x,/m/ship,1,0.1,0.2,0.1,0.2\nh,x,/m/ship,1,0.1,0.2,0.1,0.2\ni,x,/m/root,1,0,1,0,1\n\
-        j,x,/m/car,1,0.1,0.2,0.3,0.3\nk,x,/m/car,1,0,1,0,1\n";
-    let boxes = place.write("oi/train-annotations-bbox.csv", format!("{}\n{rows}", &HEADER[..55]));
-    ["a", "b", "k"].iter().for_each(|id| _ = place.write(&format!("oi/train/{id}.jpg"), PNG));
-    let imported = import_openimages(&import(&place), &place.path("ds")).unwrap();
-    assert_eq!(imported.dataset.table().ids, ["a", "k"]);
-    let notes = told(&imported.notes);
-    let range = "expected 0 <= XMin < XMax <= 1 and 0 <= YMin < YMax <= 1, got";
-    for expected in [
-        "3 rows of boxes were left out, since their classes have no name: /m/root: 1, /m/ship: 2",
-        "7 rows of boxes were left out, since they cannot be used",
-        &format!("train-annotations-bbox.csv, line 4: {range} 0.2, 0.1, 0.1, 0.2"),
-        &format!("line 7: {range} 0.1, 0.2, nan, 0.2"),
-        &format!("line 8: {range} 0.1, 0.2, , "),
-        "line 9: expected an ImageID, got ``",
-        &format!("line 13: {range} 0.1, 0.2, 0.3, 0.3"),
-        "1 row of boxes came before, with the same class and place: train-annotations-bbox.csv, line 3",
-        "9 pictures without a box that can be used are no samples: b, t1, ",
-    ] {
-        assert!(notes.contains(expected), "{expected}\n{notes}");
-    }
-    let refused = |import: &OpenImagesImport| import_openimages(import, &place.path("no")).unwrap_err().to_string();
-    let strict = refused(&OpenImagesImport { strict: true, ..import(&place) });
-    assert!(
-        strict.contains("expected 13 rows of boxes in `") && strict.contains("got 3 that cannot: /m/root: 1"),
-        "{strict}"
-    );
-    // Missing pictures are counted, or refused.
-    std::fs::remove_file(place.path("oi/train/k.jpg")).unwrap();
-    let notes = told(&import_openimages(&import(&place), &place.path("fewer")).unwrap().notes);
-    assert!(notes.contains("1 medium that is not there: train/k.jpg"), "{notes}");
-    std::fs::remove_file(place.path("oi/train/a.jpg")).unwrap();
-    let none = refused(&import(&place));
-    assert!(
-        none.contains("got nothing at 2 of 2 paths") && none.contains("hint: pictures are `<split>/<ImageID>.jpg`"),
-        "{none}"
-    );
-    // Nothing that can be used, and columns that are not there.
-    place.write("oi/train-annotations-bbox.csv", format!("{HEADER}\na,x,/m/ship,1,0,1,0,1\n"));
-    assert!(refused(&import(&place)).contains("got 1 that cannot: /m/ship: 1"));
-    place.write("oi/train-annotations-bbox.csv", HEADER);
-    assert!(refused(&import(&place)).contains("expected samples in `"));
-    std::fs::write(&boxes, "ImageID,LabelName,XMin\n").unwrap();
-    assert!(refused(&import(&place)).contains("expected a column `XMax` in the first line of `"));
-    assert!(refused(&OpenImagesImport { top: 0, ..import(&place) }).contains("got `--top 0`"));
-}
-
-#[test]
-fn a_picture_in_two_splits_is_a_leak() {
-    let place = place(&[("train", TRAIN), ("validation", &[("t2", "car")])]);
-    let error = import_openimages(&import(&place), &place.path("ds")).unwrap_err().to_string();
-    assert!(error.contains("expected a picture in one split, got `t2` of `train` again in `"), "{error}");
-    place.assert_no_dataset();
-}
-
-#[test]
-fn classes_that_cannot_be_right_are_named() {
-    let place = place(&[("train", TRAIN)]);
-    let refused = |names: &str, tree: &str| {
-        place.write("oi/class-descriptions-boxable.csv", names);
-        place.write("oi/bbox_labels_600_hierarchy.json", tree);
-        import_openimages(&import(&place), &place.path("ds")).unwrap_err().to_string()
+fn classes_of_rules_are_concepts() {
+    let place = place(&[("train", TRAIN), ("validation", &[("v1", "taxi"), ("v2", "wheel")])]);
+    let with = |names: &[&str], out: &str| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let rules = Some(RuleConcepts { file: "my.rules".into(), names });
+        import_openimages(&OpenImagesImport { rules, top: 2, ..import(&place) }, &place.path(out))
     };
-    let branch = |label: &str, below: &str| format!(r#"{{"LabelName": "{label}", "Subcategory": [{below}]}}"#);
-    let circle = branch("/m/root", &branch("/m/car", &branch("/m/taxi", &branch("/m/car", ""))));
-    for (names, tree, expected) in [
-        (NAMES, circle.as_str(), "expected no class above itself in `"),
-        (NAMES, circle.as_str(), "got Car below Taxi below Car"),
-        (NAMES, r#"{"LabelName": "/m/wheel", "Part": [{"LabelName": "/m/wheel"}]}"#, "got Wheel below Wheel"),
-        (NAMES, "{", "cannot read `"),
-        (NAMES, r#"{"Subcategory": []}"#, "missing field `LabelName`"),
-        (NAMES, r#"{"LabelName": "Car"}"#, "expected ids of classes in `"),
-        ("/m/car,Car\n/m/car,Taxi\n", TREE, "on line 2 of `"),
-        ("/m/car,Car\n/m/car,Taxi\n", TREE, "got `/m/car` again, as on line 1"),
-        ("/m/car\n", TREE, "expected an id and a name on line 1"),
-        ("/m/car,Car,Auto\n", TREE, "got `/m/car,Car,Auto`"),
-        ("", TREE, "expected names of classes in `"),
-        ("/m/car,id\n", TREE, "a name that is not reserved"),
+    // Cars are a concept already; taxis are on a test picture alone, toys on none but as bicycles, which are no concept.
+    let imported = with(&["Taxi", "Car", "Toy"], "ds").unwrap();
+    let dataset = &imported.dataset;
+    assert_eq!(dataset.table().concepts, ["Car", "Land vehicle", "Taxi", "Toy"]);
+    let labels = |id: &str| row(dataset, id).into_values().collect::<String>();
+    // By name: Car, Land vehicle, Taxi, Toy. A taxi is a car now that it is a concept.
+    assert_eq!(["t1", "t3", "t7", "v1", "v2"].map(labels), ["1100", "0100", "0000", "1110", "0000"]);
+    assert_eq!((ancestors(dataset, "v1"), ancestors(dataset, "t7").len()), (Vec::new(), 2));
+    assert!(told(&imported.notes).contains("1 concept holds in no sample: Toy"), "{:?}", imported.notes);
+    assert_eq!(dataset.manifest().provenance.options["rules"], "Taxi,Car,Toy");
+    for (name, expected) in [
+        ("Taxy", "in the rules of `my.rules`, got `Taxy`\nhint: did you mean `Taxi`?"),
+        ("/m/root", "expected classes of `"),
     ] {
-        let error = refused(names, tree);
-        assert!(error.contains(expected), "{expected}\n{error}");
-        place.assert_no_dataset();
+        let error = with(&[name], "no").unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
     }
-    // What can be lived with is told.
-    let names =
-        format!("LabelName,DisplayName\n{NAMES}/m/crane1,Crane\n/m/crane2,Crane\n").replace("/m/taxi,Taxi\n", "");
-    place.write("oi/class-descriptions-boxable.csv", names);
-    place.write("oi/bbox_labels_600_hierarchy.json", TREE);
-    place
-        .write("oi/train-annotations-bbox.csv", format!("{HEADER}\nt1,x,/m/crane2,1,0,1,0,1\nt2,x,/m/car,1,0,1,0,1\n"));
-    let imported = import_openimages(&OpenImagesImport { top: 2, ..import(&place) }, &place.path("ds")).unwrap();
-    assert_eq!(imported.dataset.table().concepts, ["Car", "Crane (/m/crane2)"]);
-    let notes = told(&imported.notes);
-    for expected in [
-        "2 classes share a name: their ids are added to it: Crane (/m/crane1), Crane (/m/crane2)",
-        "1 class of the hierarchy has no name: rows that show it cannot be used: /m/taxi",
-        "2 classes have no place in the hierarchy",
-    ] {
-        assert!(notes.contains(expected), "{expected}\n{notes}");
-    }
-}
-
-/// The files of Open Images that are at hand; tests say that they skip without.
-fn real() -> Option<PathBuf> {
-    #[expect(clippy::disallowed_methods, reason = "where real files lie is said by the environment")]
-    let folder = std::env::var_os("CHIMERA_DATA").map(|folder| Path::new(&folder).join("openimages"));
-    let folder = folder.filter(|folder| folder.join("validation-annotations-bbox.csv").exists());
-    if folder.is_none() {
-        println!("skipped: no Open Images files under CHIMERA_DATA");
-    }
-    folder
-}
-
-/// Counts by pandas, from validation-annotations-bbox.csv as `b`:
-///
-///     len(b), b.ImageID.nunique()                                                    905, 239
-///     b.drop_duplicates(["ImageID", "LabelName"]).LabelName.value_counts()           as below, of all pictures
-#[test]
-fn real_boxes_have_the_counts_of_pandas() {
-    let Some(folder) = real() else { return };
-    let place = Place::new();
-    let real = OpenImagesImport { folder: Some(folder), strict: true, ..OpenImagesImport::default() };
-    let imported = import_openimages(&real, &place.path("ds")).unwrap();
-    let table = imported.dataset.table();
-    assert_eq!(table.ids.len(), 239);
-    let count = |column: usize| (table.concepts[column].as_str(), table.labels.counts(column).holds);
-    let counts: BTreeMap<&str, u64> = (0..table.concepts.len()).map(count).collect();
-    let expected = BTreeMap::from([("Person", 88), ("Boat", 56), ("Apple", 45), ("Bicycle", 45), ("Bird", 40)]);
-    assert_eq!(counts, expected, "none of the five is above another, so closure adds nothing");
-    let notes = told(&imported.notes);
-    // 240 photos lie there: [f[:-4] for f in os.listdir("validation") if f[:-4] not in set(b.ImageID)] has one.
-    assert!(notes.contains("1 picture without a box that can be used is no sample"), "{notes}");
-    assert!(notes.contains("190 classes stand at several places of the hierarchy"), "{notes}");
-    assert!(notes.contains("train pictures show 5 classes, which all became concepts"), "{notes}");
-    let test = imported.dataset.splits().iter().filter(|split| **split == Split::Test).count();
-    assert_eq!(test, 24, "a tenth of 239");
-    assert!(table.oov_ancestors.as_ref().unwrap().iter().all(Vec::is_empty), "no class of the file is above another");
-}
-
-/// Counts by a plain walk over the JSON in Python: 601 names and the nameless root; 647 different pairs of a class and its
-/// `Subcategory`, 38 of one and its `Part`, 1,521 pairs of a class and one above it by `Subcategory` alone.
-#[test]
-fn every_class_of_the_real_hierarchy_reaches_the_root() {
-    let Some(folder) = real() else { return };
-    let place = Place::new();
-    let real = OpenImagesImport { folder: Some(folder), ..OpenImagesImport::default() };
-    import_openimages(&real, &place.path("ds")).unwrap();
-    let hierarchy = Hierarchy::read(&place.path("ds")).unwrap();
-    let (classes, ancestors) = (hierarchy.classes(), hierarchy.ancestors());
-    let root = hierarchy.number("/m/0bl9f").unwrap();
-    assert_eq!(classes.len(), 602);
-    assert!((0..classes.len()).all(|class| class == root || ancestors[class].contains(&root)));
-    assert_eq!(classes.iter().map(|class| class.is_a.len()).sum::<usize>(), 647);
-    assert_eq!(classes.iter().map(|class| class.part_of.len()).sum::<usize>(), 38);
-    assert_eq!(ancestors.iter().map(BTreeSet::len).sum::<usize>(), 1521);
-    // Ancestors of ancestors are ancestors: nothing is added by going up again.
-    assert!(ancestors.iter().all(|above| above.iter().all(|&class| ancestors[class].is_subset(above))));
-    let names = |class: &str| -> BTreeSet<&str> {
-        let above = &ancestors[hierarchy.number(class).unwrap()];
-        above.iter().map(|&class| classes[class].name.as_str()).collect()
-    };
-    assert_eq!(names("Tank"), BTreeSet::from(["Weapon", "Land vehicle", "Vehicle", "/m/0bl9f"]));
-    assert_eq!(names("Human hand"), BTreeSet::from(["/m/0bl9f"]), "a hand is a part of a body, not a kind of it");
-}
-
-#[test]
-fn hidden_files_quotes_and_clashing_names_do_no_harm() {
-    let place = place(&[("train", TRAIN), ("validation", &[("v1", "taxi")])]);
-    // What macOS leaves beside files on some disks.
-    place.write("oi/._train-annotations-bbox.csv", "\u{1}\u{2}");
-    // A stray quote spoils its own row and none after it.
-    let rows = "q1,\"xclick,/m/nothing,1,0.1,0.9,0.1,0.9,0,0,0,0,0\nq2,xclick,/m/car,1,0.1,0.9,0.1,0.9,0,0,0,0,0\n";
-    place.write("oi/test-annotations-bbox.csv", format!("{HEADER}\n{rows}"));
-    place.write("oi/test/q2.jpg", PNG);
-    let imported = import_openimages(&import(&place), &place.path("ds")).unwrap();
-    assert_eq!(row(&imported.dataset, "q2")["Car"], '1');
-    // `/m/1` and `/m/2` share a name and get their ids; `/m/3` has the name that comes of that.
-    place.write("oi/class-descriptions-boxable.csv", format!("{NAMES}/m/1,Crane\n/m/2,Crane\n/m/3,Crane (/m/1)\n"));
-    let error = import_openimages(&import(&place), &place.path("other")).unwrap_err().to_string();
-    assert!(error.contains("expected one class called `Crane (/m/1)`") && error.contains("give `/m/3`"), "{error}");
-}
-
-#[test]
-fn a_split_that_is_for_results_alone_is_not_learned_from() {
-    let place = place(&[("test", TRAIN)]);
-    let error = import_openimages(&import(&place), &place.path("ds")).unwrap_err().to_string();
-    assert!(error.contains("got those of test alone\nhint: to deal all pictures anew"), "{error}");
 }
 
 #[test]

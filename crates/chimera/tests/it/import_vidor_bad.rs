@@ -5,7 +5,9 @@ use std::fs;
 use crate::support::import_place::{PNG, Place, told};
 use crate::support::vidor::{MP4, annotation, write_zip};
 use chimera::data::assign::DEFAULT_SEED;
-use chimera::data::import::{ImportOptions, SplitRule, VidorConcepts, VidorImport, VidorVideos, import_vidor};
+use chimera::data::import::{
+    ImportOptions, RuleConcepts, SplitRule, VidorConcepts, VidorImport, VidorVideos, import_vidor,
+};
 use chimera::data::split::Split;
 use serde_json::{Value, json};
 
@@ -84,7 +86,7 @@ fn bad_annotations_are_left_out_and_counted() {
     assert!(notes.contains("annotations/val/again.json: good is in annotations/train/good.json"), "{notes}");
     let strict = VidorImport { strict: true, ..source(&place, "vidor") };
     let error = import_vidor(&strict, &place.path("strict")).unwrap_err().to_string();
-    assert!(error.contains("expected 13 samples") && error.contains("got 11 that cannot: annotations/train/bad0"));
+    assert!(error.contains("expected 13 samples") && error.contains("got 12 that cannot\n  annotations/train/bad0"));
 }
 
 #[test]
@@ -161,7 +163,13 @@ fn layouts_and_splits_of_another_kind_are_refused() {
         refused(&place, &VidorImport { concepts, ..source(&place, "parts") })
     };
     let message = none(0, 0, 1);
-    assert!(message.ends_with("got `--top-objects 0` and `--top-relations 0`\nhint: give one of them a larger number"));
+    assert!(message.contains("got `--top-objects 0` and `--top-relations 0`\nhint: give one of them a larger number"));
+    // Where rules name concepts, theirs may be all.
+    let concepts = VidorConcepts { top_objects: 0, top_relations: 0, min_rel_support: 1 };
+    let rules = Some(RuleConcepts { file: "my.rules".into(), names: vec!["obj:dog".to_owned()] });
+    let named = VidorImport { concepts, rules, ..source(&place, "parts") };
+    let imported = import_vidor(&named, &place.path("named")).unwrap();
+    assert_eq!(imported.dataset.table().concepts, ["obj:dog"]);
     // A fifth of 20 videos is for test, and dogs chase balls in the other 16.
     let message = none(0, 200, 17);
     assert!(message.contains("got `--top-objects 0` and no relation in 17 of 16 train videos"), "{message}");
@@ -196,12 +204,22 @@ fn several_videos_of_one_id_are_told_and_refused() {
     let imported = import_vidor(&beside, &place.path("told")).unwrap();
     let notes = told(&imported.notes);
     // Files come before folders of frames; the path of `two` says which it is.
-    let expected = "1 `video_id` is that of several videos: the first is taken: one: a/one.webm, not b/one.mp4, a/one";
-    assert!(notes.contains(expected), "{notes}");
+    let told_of = "`video_id` is that of several videos: the one at `video_path`, else the first, is taken";
+    let expected = format!("1 {told_of}: one: a/one.webm, not b/one.mp4, a/one");
+    assert!(notes.contains(&expected), "{notes}");
     assert_eq!(imported.dataset.table().media.as_ref().unwrap(), &["a/one.webm", "c/three.mp4", "b/two.mp4"]);
-    let message = refused(&place, &VidorImport { strict: true, ..beside });
+    let message = refused(&place, &VidorImport { strict: true, ..beside.clone() });
     assert!(message.contains("expected one video of each `video_id` in `"), "{message}");
     assert!(message.contains("got 1 otherwise: one: a/one.webm, not b/one.mp4, a/one\nhint: "), "{message}");
+    // A folder of frames beside the file at the path might be meant as well, and the other way round.
+    (0..8).for_each(|number| drop(place.write(&format!("vidor/videos/b/two/{number}.png"), PNG)));
+    let message = refused(&place, &VidorImport { strict: true, ..beside.clone() });
+    assert!(
+        message.contains("got 2 otherwise\n  one: a/one.webm, not b/one.mp4, a/one\n  two: b/two.mp4, not b/two\n")
+    );
+    write("two", Some("b/two"));
+    let message = refused(&place, &VidorImport { strict: true, ..beside });
+    assert!(message.contains("\n  two: b/two, not b/two.mp4\n"), "{message}");
 }
 
 #[test]
@@ -231,7 +249,7 @@ fn videos_that_are_missing_or_of_another_length_are_told() {
     [("long", 20), ("few", 20), ("eight", 20), ("short", 3)].into_iter().for_each(|(name, frames)| write(name, frames));
     let message = refused(&place, &beside("vidor"));
     assert!(
-        message.contains("vidor/videos`, got no such folder\nhint: say where they are with `--videos"),
+        message.contains("vidor/videos` or `") && message.contains("vidor/video`, got no such folder\nhint: say where"),
         "{message}"
     );
     fs::create_dir(place.path("vidor/videos")).unwrap();
@@ -253,7 +271,9 @@ fn videos_that_are_missing_or_of_another_length_are_told() {
     assert!(
         notes.contains("1 video has fewer frames than the 8 that are taken: some are repeated: train/short.json: 3")
     );
-    assert!(notes.contains("moments than pictures: few: 10 pictures, 20 frames in train/few.json"), "{notes}");
+    let expected = "1 folder of frames whose number or names do not fit `frame_count`: the 8 frames taken may be of other moments \
+        than the labels: few: 10 frames, `frame_count` 20 in train/few.json";
+    assert!(notes.contains(expected), "{notes}");
     assert!(!notes.contains("eight:") && !notes.contains("not there"), "{notes}");
     let strict = || VidorImport { strict: true, ..beside("vidor") };
     let message = refused(&place, &strict());
@@ -261,13 +281,21 @@ fn videos_that_are_missing_or_of_another_length_are_told() {
     assert!(message.contains("got 1 otherwise: train/short.json: 3 frames"), "{message}");
     let message = refused(&place, &VidorImport { frames: 3, ..strict() });
     assert!(
-        message.contains("`frame_count` says, or of 3 in `") && message.contains("got 2 otherwise: eight: 8"),
+        message.contains(
+            "expected folders of all `frame_count` frames, or of an even selection that contains the 3 frames that"
+        ) && message.contains("(`frame_00004.png`), in `"),
         "{message}"
     );
+    assert!(message.contains("got 2 otherwise\n  eight: 8 frames, `frame_count` 20 in train/eight.json"), "{message}");
     fs::remove_dir_all(place.path("vidor/videos/few")).unwrap();
     fs::remove_file(place.path("vidor/train/short.json")).unwrap();
     let message = refused(&place, &strict());
     assert!(message.contains("got nothing at 1 of 3 paths, `0000/few.mp4`"), "{message}");
+    // A folder without anything is passed over.
+    fs::rename(place.path("vidor/videos"), place.path("vidor/video")).unwrap();
+    fs::create_dir(place.path("vidor/videos")).unwrap();
+    let imported = import_vidor(&beside("vidor"), &place.path("other")).unwrap();
+    assert_eq!(imported.dataset.media_path(0).map(|path| path.is_dir()), Some(true), "the folder `eight`");
     // A path that leads out of the folder says nothing: the id does.
     let mut away = annotation("eight", 20, &[("dog", 0..20)], &[]);
     away["video_path"] = json!("/elsewhere/../eight.mp4");

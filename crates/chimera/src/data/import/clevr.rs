@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::samples::{check_split, in_name};
 use super::solids::concepts::ConceptOptions;
-use super::solids::{Content, Found, Import, Sample};
+use super::solids::{Content, Found, Import, MISSING_HINT, Sample};
 use super::{ImportOptions, Imported, recognise, source};
 use crate::data::cell::shown;
 use crate::data::clevr::look::Look;
@@ -66,11 +66,17 @@ pub fn import_clevr(import: &ClevrImport, out: &Path) -> Result<Imported> {
     for (split, path) in &files {
         read(split, path, &mut found)?;
     }
+    let images = import.folder.join("images");
+    if !images.is_dir() {
+        let (folder, images) = (import.folder.display(), images.display());
+        let message = format!("expected the pictures of `{folder}` in `{images}`, got no such folder");
+        return Err(Error::input(message, Some(MISSING_HINT.to_owned())));
+    }
     let import = Import {
         importer: "clevr",
         kind: Kind::Image,
         folder: &import.folder,
-        media_root: &import.folder.join("images"),
+        media_root: &images,
         concepts: &import.concepts,
         strict: import.strict,
         options: &import.options,
@@ -81,6 +87,11 @@ pub fn import_clevr(import: &ClevrImport, out: &Path) -> Result<Imported> {
 
 /// The scene files by the splits in their names: train first, so that what comes twice stays there.
 fn scene_files(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    if folder.is_file() {
+        let message =
+            format!("expected the folder that holds `scenes/` and `images/`, got the file `{}`", folder.display());
+        return Err(Error::input(message, above(folder)));
+    }
     let scenes = folder.join("scenes");
     let mut files = Vec::new();
     let entries = match fs::read_dir(&scenes) {
@@ -97,13 +108,20 @@ fn scene_files(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     files.sort_by_key(|(split, _)| (split != "train", split.clone()));
     if files.is_empty() {
         let message = format!("expected `scenes/CLEVR_train_scenes.json` in `{}`, got none", folder.display());
-        let hint = recognise::elsewhere(folder, "clevr").unwrap_or_else(|| {
+        let hint = above(folder).or_else(|| recognise::elsewhere(folder, "clevr")).unwrap_or_else(|| {
             "give the folder that holds `scenes/CLEVR_<split>_scenes.json` and `images/<split>/`, such as `CLEVR_v1.0`"
                 .to_owned()
         });
         return Err(Error::input(message, Some(hint)));
     }
     Ok(files)
+}
+
+/// A hint where a folder or file inside of CLEVR was given.
+fn above(inner: &Path) -> Option<String> {
+    let holds = |folder: &&Path| !folder.as_os_str().is_empty() && folder.join("scenes").is_dir();
+    let above = inner.ancestors().skip(1).take(2).find(holds)?;
+    Some(format!("give the folder above, which holds `scenes/` and `images/`: `{}`", above.display()))
 }
 
 fn read(split: &str, path: &Path, found: &mut Vec<Found>) -> Result<()> {

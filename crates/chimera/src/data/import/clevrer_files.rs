@@ -89,12 +89,16 @@ impl Videos {
     }
 
     /// Where the video of an annotation is: in the folder of its own name, else anywhere in its split, else where it should be.
-    pub(super) fn place_of(&self, file: &AnnotationFile, video: &str, stem: &str) -> String {
+    /// Then others of its name.
+    pub(super) fn place_of(&self, file: &AnnotationFile, video: &str, stem: &str) -> (String, Vec<String>) {
         let range = file.range.as_ref().map(|range| format!("video_{range}/")).unwrap_or_default();
         let folder = format!("video_{}/{range}", file.split);
-        let found = self.places.get(&(file.split.clone(), stem.to_owned()));
-        let own = found.and_then(|found| found.iter().find(|place| place.starts_with(&folder)));
-        own.or_else(|| found.and_then(|found| found.first())).cloned().unwrap_or_else(|| format!("{folder}{video}"))
+        let mut found = self.places.get(&(file.split.clone(), stem.to_owned())).cloned().unwrap_or_default();
+        if found.is_empty() {
+            return (format!("{folder}{video}"), found);
+        }
+        let own = found.iter().position(|place| place.starts_with(&folder)).unwrap_or(0);
+        (found.remove(own), found)
     }
 
     /// Videos that no annotation is about, usable or not.

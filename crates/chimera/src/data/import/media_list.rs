@@ -44,8 +44,10 @@ pub(super) fn settle(table: &mut LabelTable, root: &Path, taking: Taking, notes:
     let root_names = RootNames::of(root)?;
     let found = in_parallel(LOOKERS, media.len(), |row| Ok(root_names.find(&media[row])))?;
     let kind = taking.kind.map_or_else(|| kind_of(table, media, &found), Ok)?;
-    let mut missing = Note::about("medium that is not there", "media that are not there");
-    let mut unusable = Note::about("medium that cannot be used", "media that cannot be used");
+    let stay = ["(its sample stays, without it)", "(their samples stay, without them)"];
+    let left = |one: &str, several: &str| Note::about(format!("{one} {}", stay[0]), format!("{several} {}", stay[1]));
+    let mut missing = left("medium that is not there", "media that are not there");
+    let mut unusable = left("medium that cannot be used", "media that cannot be used");
     let mut nameless = Note::about("sample without a medium", "samples without media");
     let mut stripped = Note::about(
         "path began with the media root, and was taken without it",

@@ -54,7 +54,7 @@ pub(in crate::data) fn claim_of(path: &Path) -> Claim {
 pub(super) fn look(path: &Path) -> Seen {
     match fs::metadata(path) {
         Ok(data) if data.is_dir() && FrameFolder::holds_frames(path) => return Seen::Frames,
-        Ok(data) if data.is_dir() => return Seen::Unusable("it is a folder"),
+        Ok(data) if data.is_dir() => return Seen::Unusable(without_frames(path)),
         Ok(data) if !data.is_file() => return Seen::Unusable("it is no regular file"),
         Ok(data) if data.len() == 0 => return Seen::Unusable("it is empty"),
         Ok(_) => {}
@@ -73,6 +73,15 @@ pub(super) fn look(path: &Path) -> Seen {
         },
         Claim::Video if !begins_like_a_video(&head) => Seen::Unusable("it does not begin like a video"),
         Claim::Video | Claim::Nothing => Seen::Usable,
+    }
+}
+
+/// What is the matter with a folder that holds no pictures.
+fn without_frames(folder: &Path) -> &'static str {
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => "it is an empty folder",
+        Ok(false) => "it is a folder without pictures",
+        Err(_) => "it is a folder that cannot be read",
     }
 }
 
@@ -121,9 +130,9 @@ mod tests {
         assert_eq!(seen("a.tif", b"II*\0\x08\0\0\0"), Seen::Unusable("it is a picture of a format that is not read"));
         assert_eq!(seen("empty.png", b""), Seen::Unusable("it is empty"));
         fs::create_dir(folder.path().join("empty")).unwrap();
-        assert_eq!(look(&folder.path().join("empty")), Seen::Unusable("it is a folder"));
+        assert_eq!(look(&folder.path().join("empty")), Seen::Unusable("it is an empty folder"));
         fs::write(folder.path().join("empty/notes.txt"), "x").unwrap();
-        assert_eq!(look(&folder.path().join("empty")), Seen::Unusable("it is a folder"));
+        assert_eq!(look(&folder.path().join("empty")), Seen::Unusable("it is a folder without pictures"));
         assert_eq!(look(folder.path()), Seen::Frames);
         assert_eq!(look(&folder.path().join("gone.png")), Seen::Missing);
         assert_eq!(look(&folder.path().join("a.png/x.png")), Seen::Missing);

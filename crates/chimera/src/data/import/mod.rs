@@ -13,6 +13,7 @@ mod mnist;
 mod note;
 mod openimages;
 pub(in crate::data) mod recognise;
+mod rule_concepts;
 mod samples;
 mod solids;
 mod splitting;
@@ -25,10 +26,12 @@ pub use coco::{CocoImport, import_coco};
 pub use features::{FeaturesImport, import_features};
 pub use mnist::{MnistImport, import_mnist};
 pub use note::Note;
+pub(super) use openimages::TOP_FOUND;
 pub use openimages::{
     BoxFile, OOV_CLASSES, OpenImagesImport, TOP as OPENIMAGES_TOP, VAL_TRAIN_FRAC, import_openimages, label_openimages,
 };
-pub use solids::concepts::{ConceptChoice, ConceptOptions, RuleConcepts};
+pub use rule_concepts::RuleConcepts;
+pub use solids::concepts::{ConceptChoice, ConceptOptions};
 pub use splitting::SplitRule;
 pub use table::{TableImport, import_table};
 pub use vidor::vocabulary::VidorConcepts;

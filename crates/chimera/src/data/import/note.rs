@@ -1,10 +1,12 @@
 //! What importers did without being told to: what was left out, and what was assumed. Counted, the first of each listed.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// So many names are kept in a note.
+/// So many names are kept in a note, and told in a refusal.
 const LISTED: usize = 20;
 
 /// Something that an importer did without being told to.
@@ -58,6 +60,15 @@ impl Note {
         }
     }
 
+    /// Lists something about what was counted before.
+    pub(super) fn list(&mut self, what: impl FnOnce() -> String) {
+        if self.listed.len() < LISTED {
+            self.listed.push(what());
+        } else {
+            self.more += 1;
+        }
+    }
+
     fn count_more(&mut self, count: usize) {
         self.count += count;
         self.words[usize::from(self.count != 1)].clone_into(&mut self.message);
@@ -98,15 +109,40 @@ pub(super) fn leave_out<const N: usize>(
     bad: Bad,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
-    let first = found.iter().find(|note| note.count > 0).filter(|_| bad != Bad::LeftOut);
-    if let Some(Note { count, listed, .. }) = first {
-        let first = listed.first().map_or("", String::as_str);
-        let message = format!("expected {expected}, got {count} that cannot: {first}");
+    let count: usize = found.iter().map(|note| note.count).sum();
+    if count > 0 && bad != Bad::LeftOut {
+        let message = format!("expected {expected}, got {count} that cannot{}", all_of(&found));
         let hint = "mend or remove what is listed; without `--strict`, it is left out and counted";
         return Err(Error::input(message, (bad == Bad::Refused).then(|| hint.to_owned())));
     }
     notes.extend(met(found));
     Ok(())
+}
+
+/// What notes list, as the end of a message: one thing on its line, several on lines of their own.
+fn all_of(found: &[Note]) -> String {
+    let listed: Vec<&str> = found.iter().flat_map(|note| &note.listed).map(String::as_str).collect();
+    let more = found.iter().map(|note| note.more).sum::<usize>() + listed.len().saturating_sub(LISTED);
+    match &listed[..] {
+        [] => String::new(),
+        [one] if more == 0 => format!(": {one}"),
+        _ => {
+            let lines: String = listed.iter().take(LISTED).map(|line| format!("\n  {line}")).collect();
+            lines + &if more > 0 { format!("\n  and {more} more") } else { String::new() }
+        }
+    }
+}
+
+/// Refuses the first that was met of what `--strict` does not bear, each with what was expected in its place.
+pub(super) fn refuse_first<const N: usize>(refusals: [(&Note, String); N], source: &Path, hint: &str) -> Result<()> {
+    match refusals.into_iter().find(|(note, _)| note.count > 0) {
+        None => Ok(()),
+        Some((note, expected)) => {
+            let (source, all) = (source.display(), all_of(std::slice::from_ref(note)));
+            let message = format!("{expected} in `{source}`, got {} otherwise{all}", note.count);
+            Err(Error::input(message, Some(hint.to_owned())))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -142,6 +178,16 @@ mod tests {
         for strict in [false, true] {
             assert!(told(Bad::of(strict, false)).unwrap_err().ends_with("got 2 that cannot: x: y"));
         }
+        let mut several = [Note::about("a", "a"), Note::about("b", "b")];
+        several[0].add_many(3, || "x: 3".to_owned());
+        several[1].add(|| "y".to_owned());
+        let refused = leave_out(several, "rows", Bad::Refused, &mut Vec::new()).unwrap_err().to_string();
+        assert!(refused.starts_with("expected rows, got 4 that cannot\n  x: 3\n  y\nhint: mend"), "{refused}");
+        let mut many = [Note::about("a", "a"), Note::about("b", "b")];
+        (0..23).for_each(|number| many[0].add(|| format!("x{number}")));
+        (0..5).for_each(|number| many[1].add(|| format!("y{number}")));
+        let refused = leave_out(many, "rows", Bad::Everything, &mut Vec::new()).unwrap_err().to_string();
+        assert!(refused.ends_with("\n  x19\n  and 8 more") && !refused.contains("y0"), "{refused}");
         let nothing = [Note::about("a", "a")];
         assert!(leave_out(nothing, "rows", Bad::Refused, &mut Vec::new()).is_ok());
     }

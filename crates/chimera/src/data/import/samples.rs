@@ -8,6 +8,7 @@ use chimera_logic::bits::{BitTable, TruthTable};
 
 use super::media_list::{self, Taking};
 use super::note::{Bad, Note, leave_out};
+use super::splitting::{DEFAULT_SHARES, Unsplit};
 use super::{ImportOptions, Imported, SplitRule, splitting};
 use crate::data::cell::shown;
 use crate::data::draft::{DatasetWriter, Draft};
@@ -72,7 +73,9 @@ impl SampleImport<'_> {
     ) -> Result<Imported> {
         let samples = self.sifted(found, &mut notes)?;
         let mut table = self.table_of(&samples, &mut notes);
-        let split = splitting::settle(&mut table, self.options, &mut notes)?;
+        let why = "the source has samples of train alone, which are dealt";
+        let unsplit = Unsplit { why, shares: &DEFAULT_SHARES, asked: None };
+        let split = splitting::settle_by(&mut table, self.options, &unsplit, &mut notes)?;
         let chosen = splitting::chosen_rows(&table, self.options)?;
         let mut table = table.select(&chosen);
         let contents: Vec<&C> = chosen.iter().map(|&row| &samples[row].content).collect();
@@ -83,10 +86,7 @@ impl SampleImport<'_> {
             let hint = "ask for more concepts, or deal samples to train: `--split train=0.8,test=0.2`";
             return Err(Error::input(message, Some(hint.to_owned())));
         }
-        let mut never = Note::about("concept holds in no sample", "concepts hold in no sample");
-        let unmet = (0..concepts.len()).filter(|&column| labels.count_ones(column) == 0);
-        unmet.for_each(|column| never.add(|| concepts[column].clone()));
-        notes.extend((never.count > 0).then_some(never));
+        notes.extend(in_no_sample(&concepts, &labels));
         (table.labels, table.concepts) = (TruthTable::complete(labels), concepts);
         let mut manifest = Manifest::new(self.options.name_for(out), self.kind);
         if let Some(root) = self.media_root {
@@ -158,6 +158,14 @@ impl SampleImport<'_> {
             path: self.source.to_owned(),
         }
     }
+}
+
+/// Concepts that no row has, where there are any.
+pub(super) fn in_no_sample(concepts: &[String], labels: &BitTable) -> Option<Note> {
+    let mut never = Note::about("concept holds in no sample", "concepts hold in no sample");
+    let unmet = (0..concepts.len()).filter(|&column| labels.count_ones(column) == 0);
+    unmet.for_each(|column| never.add(|| concepts[column].clone()));
+    (never.count > 0).then_some(never)
 }
 
 /// Refuses a split that is none of ours before anything is read, unless samples are dealt anew. `place` says in words where

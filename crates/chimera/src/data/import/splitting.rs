@@ -11,7 +11,7 @@ use crate::data::table::LabelTable;
 use crate::error::{Error, Result};
 
 /// The shares where a source says nothing.
-const DEFAULT_SHARES: [(Split, f64); 2] = [(Split::Train, 0.8), (Split::Test, 0.2)];
+pub(super) const DEFAULT_SHARES: [(Split, f64); 2] = [(Split::Train, 0.8), (Split::Test, 0.2)];
 
 /// Who goes to which split. Calibration rows are carved from train where there are none, by group, in every case.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,7 +84,7 @@ pub(super) fn settle_by(
         let (path, all, rule) = (table.path.display(), table.ids.len(), SplitRule::Shares(shares.to_vec()));
         let message = format!("expected rows for the split `{split}` in `{path}`, got none of {all} by {rule}");
         let option = option.unwrap_or("--split");
-        let hint = format!("there are too few samples or groups to divide so; give it a larger share with `{option}`");
+        let hint = format!("there are too few samples or groups to divide so; give other shares with `{option}`");
         return Err(Error::input(message, Some(hint)));
     }
     table.splits = Some(dealt.into_iter().map(|split| split.unwrap_or(Split::Train).as_str().to_owned()).collect());

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
-use std::path::Path;
 
 use foldhash::fast::{FixedState, RandomState};
 use hashbrown::HashSet;
@@ -25,6 +24,8 @@ pub(super) type Cell = (u32, u32);
 pub(super) struct Boxes<'a> {
     classes: &'a Classes,
     files: &'a [BoxSource],
+    /// What the files are called in messages: by their names, or by their paths where two share one.
+    called: Vec<String>,
     /// Ids of pictures in the order in which they are first named.
     pub(super) pictures: IndexSet<String, RandomState>,
     /// For each picture the number of the file that names it first.
@@ -35,16 +36,23 @@ pub(super) struct Boxes<'a> {
     /// chance of one in 100,000, and is only counted wrong.
     seen: HashSet<u64, RandomState>,
     rows: usize,
-    unknown: BTreeMap<String, usize>,
+    /// Rows of classes without a name, by file and class.
+    unknown: BTreeMap<(usize, String), usize>,
     unusable: Note,
     twice: Note,
 }
 
 impl<'a> Boxes<'a> {
     pub(super) fn new(classes: &'a Classes, files: &'a [BoxSource]) -> Self {
+        let name = |file: &BoxSource| file.path.file_name().unwrap_or_default().to_owned();
+        let called = |file: &BoxSource| match files.iter().filter(|other| name(other) == name(file)).count() {
+            1 => name(file).to_string_lossy().into_owned(),
+            _ => file.path.display().to_string(),
+        };
         Self {
             classes,
             files,
+            called: files.iter().map(called).collect(),
             pictures: IndexSet::default(),
             file_of: Vec::new(),
             shown: Vec::new(),
@@ -68,26 +76,24 @@ impl<'a> Boxes<'a> {
     }
 
     fn read_file(&mut self, number: usize) -> Result<()> {
-        let path = &self.files[number].path;
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
-        let mut rows = Rows::open(path, COLUMNS)?;
+        let mut rows = Rows::open(&self.files[number].path, COLUMNS)?;
         while let Some(block) = rows.block()? {
             let pieces = block.pieces(LOOKERS.get());
             for piece in in_parallel(LOOKERS, pieces.len(), |piece| Ok(Piece::read(pieces[piece], self.classes)))? {
-                self.take(piece, number, &file)?;
+                self.take(piece, number)?;
             }
         }
         Ok(())
     }
 
     /// Adds the next piece of a file.
-    fn take(&mut self, piece: Piece, number: usize, file: &str) -> Result<()> {
+    fn take(&mut self, piece: Piece, number: usize) -> Result<()> {
         self.rows += piece.rows;
         for (class, rows) in piece.unknown {
-            *self.unknown.entry(class).or_default() += rows;
+            *self.unknown.entry((number, class)).or_default() += rows;
         }
         for (line, reason) in piece.unusable {
-            self.unusable.add(|| format!("{file}, line {line}: {reason}"));
+            self.unusable.add(|| format!("{}, line {line}: {reason}", self.called[number]));
         }
         let mut boxes = piece.boxes.iter();
         let mut begin = 0;
@@ -96,7 +102,7 @@ impl<'a> Boxes<'a> {
             for shown in boxes.by_ref().take(end - begin) {
                 self.shown.push((picture, shown.class));
                 if !self.seen.insert(FixedState::default().hash_one((picture, shown.hash))) {
-                    self.twice.add(|| format!("{file}, line {}", shown.line));
+                    self.twice.add(|| format!("{}, line {}: it came before", self.called[number], shown.line));
                 }
             }
             begin = end;
@@ -112,10 +118,11 @@ impl<'a> Boxes<'a> {
         }
         let [here, there] = [file, self.file_of[number]].map(|file| &self.files[file]);
         if here.split != there.split {
-            let (path, id, here, there) =
-                (here.path.display(), shown(&self.pictures[number]), &here.split, &there.split);
-            let message =
-                format!("expected a picture in one split, got `{id}` of `{there}` again in `{path}` ({here})");
+            let (id, [first, again]) = (shown(&self.pictures[number]), [there, here].map(|file| file.path.display()));
+            let (there, here) = (&there.split, &here.split);
+            let message = format!(
+                "expected a picture in one split, got `{id}` of `{there}` in `{first}`, and of `{here}` in `{again}`"
+            );
             return Err(Error::input(message, Some("remove it from one of the files".to_owned())));
         }
         Ok(number as u32)
@@ -127,7 +134,7 @@ impl<'a> Boxes<'a> {
     }
 
     /// Notes what was left out, or refuses it.
-    pub(super) fn finish(&mut self, path: &Path, strict: bool, notes: &mut Vec<Note>) -> Result<()> {
+    pub(super) fn finish(&mut self, strict: bool, notes: &mut Vec<Note>) -> Result<()> {
         self.seen = HashSet::default();
         self.shown.sort_unstable();
         self.shown.dedup();
@@ -135,10 +142,13 @@ impl<'a> Boxes<'a> {
             "row of boxes was left out, since its class has no name",
             "rows of boxes were left out, since their classes have no name",
         );
-        self.unknown.iter().for_each(|(id, &rows)| unknown.add_many(rows, || format!("{id}: {rows}")));
+        for ((file, id), &rows) in &self.unknown {
+            unknown.add_many(rows, || format!("{}, {id}: {rows}, without a name", self.called[*file]));
+        }
         let [unusable, twice] =
             [&mut self.unusable, &mut self.twice].map(|note| std::mem::replace(note, Note::new("")));
-        let expected = format!("{} rows of boxes in `{}` that can be used, each once", self.rows, path.display());
+        let files: Vec<String> = self.files.iter().map(|file| format!("`{}`", file.path.display())).collect();
+        let expected = format!("{} rows of boxes in {} that can be used, each once", self.rows, files.join(", "));
         leave_out([unknown, unusable, twice], &expected, Bad::of(strict, !self.shown.is_empty()), notes)
     }
 }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use crate::data::cell::shown;
 use crate::data::hierarchy::{Hierarchy, Relation};
+use crate::data::import::RuleConcepts;
 use crate::data::import::note::{Note, met};
 use crate::error::{Error, Result, lower_first};
 use crate::file::open_regular;
@@ -55,6 +56,21 @@ impl Classes {
     /// What a class is called.
     pub(super) fn name(&self, number: usize) -> &str {
         &self.hierarchy.classes()[number].name
+    }
+
+    /// The classes that rules name; `names` is the file with all names.
+    ///
+    /// # Errors
+    /// A name that no class has.
+    pub(super) fn of_rules(&self, rules: &RuleConcepts, names: &Path) -> Result<Vec<usize>> {
+        // What has no name comes last, under its id.
+        let number = |name: &String| self.hierarchy.number(name).filter(|number| *number < self.numbers.len());
+        let unknown = |name: &String| {
+            let known = (0..self.numbers.len()).map(|number| self.name(number).to_owned());
+            let hint = "no class is called so there: take out the rules that speak of it, or name another file with `--classes`";
+            rules.unknown(&format!("classes of `{}` in the rules", names.display()), name, known, hint)
+        };
+        rules.names.iter().map(|name| number(name).ok_or_else(|| unknown(name))).collect()
     }
 
     fn take_tree(&mut self, path: &Path, notes: &mut Vec<Note>) -> Result<()> {

@@ -121,6 +121,16 @@ impl Files {
         })
     }
 
+    /// The file of boxes, or the folder that holds all of them, for messages.
+    pub(super) fn boxes_at(&self) -> PathBuf {
+        if let [file] = &self.boxes[..] {
+            return file.path.clone();
+        }
+        let mut folder = self.boxes.first().map(|file| file.path.clone()).unwrap_or_default();
+        while folder.pop() && !self.boxes.iter().all(|file| file.path.starts_with(&folder)) {}
+        if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }
+    }
+
     /// All files that are read as a whole.
     pub(super) fn sources(&self) -> Vec<&Path> {
         let boxes = self.boxes.iter().map(|file| &file.path);

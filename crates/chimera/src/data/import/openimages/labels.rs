@@ -16,9 +16,9 @@ pub(super) struct Vocabulary {
     /// Classes by number, most common first; their order is that of the columns.
     pub(super) classes: Vec<usize>,
     /// For each class its own column, if it is a concept.
-    column_of: Vec<Option<usize>>,
+    pub(super) column_of: Vec<Option<usize>>,
     /// For each class the columns of the concepts that it is a kind of, itself left out, in order.
-    above: Vec<Vec<usize>>,
+    pub(super) above: Vec<Vec<usize>>,
     /// For each class all that it is a kind of, concept or not.
     ancestors: Vec<BTreeSet<usize>>,
 }
@@ -44,6 +44,15 @@ impl Vocabulary {
         };
         let above = ancestors.iter().map(|above| concepts(above).into_iter().collect()).collect();
         Self { classes, column_of, above, ancestors }
+    }
+
+    /// The same with more classes behind, those that are none of these yet.
+    pub(super) fn and(self, hierarchy: &Hierarchy, more: &[usize]) -> Self {
+        let mut classes = self.classes;
+        for &class in more.iter().filter(|class| self.column_of[**class].is_none()) {
+            classes.push(class);
+        }
+        Self::of(hierarchy, classes)
     }
 
     /// Names of columns.
@@ -129,30 +138,6 @@ pub(super) fn open_world(
 /// Both kinds of answers as rows.
 pub(super) fn answers(verified: &Verified, pictures: &[usize], all: usize) -> (Rows, Rows) {
     (Rows::of(&verified.present, pictures, all), Rows::of(&verified.absent, pictures, all))
-}
-
-/// A class outside the vocabulary that is a kind of a concept.
-pub(super) struct OovClass {
-    pub(super) class: usize,
-    /// Rows that show it.
-    pub(super) pictures: usize,
-    /// Columns of the concepts that it is a kind of.
-    pub(super) above: Vec<usize>,
-}
-
-/// All of them that some row shows, most common first, the smaller number first where that is alike.
-pub(super) fn oov_classes(vocabulary: &Vocabulary, rows: &Rows) -> Vec<OovClass> {
-    let mut counts = vec![0; vocabulary.above.len()];
-    rows.shown.iter().for_each(|cell| counts[cell.1 as usize] += 1);
-    let is_one = |class: &usize| {
-        counts[*class] > 0 && vocabulary.column_of[*class].is_none() && !vocabulary.above[*class].is_empty()
-    };
-    let mut found: Vec<OovClass> = (0..counts.len())
-        .filter(is_one)
-        .map(|class| OovClass { class, pictures: counts[class], above: vocabulary.above[class].clone() })
-        .collect();
-    found.sort_by_key(|oov| (Reverse(oov.pictures), oov.class));
-    found
 }
 
 #[cfg(test)]

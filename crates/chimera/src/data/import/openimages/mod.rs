@@ -5,12 +5,14 @@ mod boxes;
 mod classes;
 mod files;
 mod labels;
+mod oov;
 mod piece;
 mod rows;
 mod verified;
 
 pub use self::files::BoxFile;
 pub(super) use self::files::{BOXES, CLASSES};
+pub use self::oov::OOV_CLASSES;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,12 +24,14 @@ use chimera_logic::bits::{BitTable, TruthTable};
 use self::boxes::Boxes;
 use self::classes::Classes;
 use self::files::Files;
-use self::labels::{OovClass, Rows, Vocabulary};
+use self::labels::{Rows, Vocabulary};
+use self::oov::{OovClass, lacking, oov_classes, write_oov};
 use self::verified::Verified;
 use super::media_list::{self, Taking};
 use super::note::met;
+use super::samples::in_no_sample;
 use super::splitting::Unsplit;
-use super::{ImportOptions, Imported, Note, SplitRule, splitting};
+use super::{ImportOptions, Imported, Note, RuleConcepts, SplitRule, splitting};
 use crate::data::cell::shown;
 use crate::data::draft::{DatasetWriter, Draft};
 use crate::data::hierarchy::{HIERARCHY, Hierarchy};
@@ -39,11 +43,11 @@ use crate::error::{Error, Result};
 /// Concepts unless another number is asked for; the paper's.
 pub const TOP: usize = 50;
 
+/// What the manifest calls the number of concepts that `top` gave: fewer where train pictures show fewer classes.
+pub(in crate::data) const TOP_FOUND: &str = "top-found";
+
 /// The share of a lone box file's pictures that are for training unless another is asked for; the paper's.
 pub const VAL_TRAIN_FRAC: f64 = 0.9;
-
-/// The file beside the labels that lists classes which are no concepts but kinds of some.
-pub const OOV_CLASSES: &str = "oov_classes.csv";
 
 /// What to import.
 #[derive(Clone, Debug)]
@@ -60,6 +64,8 @@ pub struct OpenImagesImport {
     pub images: Option<PathBuf>,
     /// How many classes become concepts: those that most train pictures show.
     pub top: usize,
+    /// Classes that rules name, which become concepts however rare they are.
+    pub rules: Option<RuleConcepts>,
     /// Of a lone box file, the share of pictures that are for training; [`VAL_TRAIN_FRAC`] by default.
     pub val_train_frac: Option<f64>,
     /// Believe absence only where a person verified it: all else that no box shows is unknown.
@@ -76,8 +82,8 @@ impl Default for OpenImagesImport {
     fn default() -> Self {
         let options = ImportOptions::default();
         let (boxes, image_labels) = (Vec::new(), Vec::new());
-        let (folder, classes, hierarchy, images, val_train_frac) = (None, None, None, None, None);
-        let (top, open_world, strict) = (TOP, false, false);
+        let (folder, classes, hierarchy, images) = (None, None, None, None);
+        let (top, rules, val_train_frac, open_world, strict) = (TOP, None, None, false, false);
         Self {
             folder,
             boxes,
@@ -85,6 +91,7 @@ impl Default for OpenImagesImport {
             hierarchy,
             images,
             top,
+            rules,
             val_train_frac,
             open_world,
             image_labels,
@@ -102,14 +109,15 @@ pub fn import_openimages(import: &OpenImagesImport, out: &Path) -> Result<Import
     let writer = DatasetWriter::create(out)?;
     let files = Files::find(import)?;
     let mut notes = Vec::new();
-    let Labelled { mut table, hierarchy, vocabulary, oov, split } = label(import, &files, &mut notes)?;
+    let Labelled { mut table, hierarchy, vocabulary, found, oov, split } = label(import, &files, &mut notes)?;
     let hint = "pictures are `<split>/<ImageID>.jpg`, or `<ImageID>.jpg`, in the folder or in that of `--images`";
     let taking = Taking { kind: Some(Kind::Image), strict: import.strict, missing_hint: hint };
     media_list::settle(&mut table, &files.images, taking, &mut notes)?;
     let mut manifest = Manifest::new(import.options.name_for(out), Kind::Image);
     manifest.media_root = Some(root_from(out, &files.images)?);
     manifest.seed = import.options.seed;
-    let mut options = vec![("top", import.top.to_string())];
+    let mut options = vec![("top", import.top.to_string()), (TOP_FOUND, found.to_string())];
+    options.extend(import.rules.as_ref().map(RuleConcepts::chosen));
     options.extend(import.open_world.then(|| ("open-world", "true".to_owned())));
     options.extend(import.strict.then(|| ("strict", "true".to_owned())));
     manifest.provenance = import.options.provenance("openimages", &split, options, &files.sources())?;
@@ -134,6 +142,8 @@ struct Labelled {
     table: LabelTable,
     hierarchy: Hierarchy,
     vocabulary: Vocabulary,
+    /// How many concepts are among the most common classes; rules name the others.
+    found: usize,
     oov: Vec<OovClass>,
     split: SplitRule,
 }
@@ -144,17 +154,17 @@ fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Res
     }
     let shares = dealing(import, files)?;
     let classes = Classes::read(&files.classes, &files.hierarchy, notes)?;
+    let named = import.rules.as_ref().map(|rules| classes.of_rules(rules, &files.classes)).transpose()?;
     let mut boxes = Boxes::new(&classes, &files.boxes);
     boxes.read()?;
-    let source = files.boxes.first().map_or(Path::new(""), |file| &file.path);
-    boxes.finish(source, import.strict, notes)?;
+    boxes.finish(import.strict, notes)?;
     let verified = if import.open_world {
         Verified::read(&files.image_labels, &classes, &boxes, import.strict, notes)?
     } else {
         Verified::default()
     };
 
-    let mut all = pictures(&boxes, files, source, notes)?;
+    let mut all = pictures(&boxes, files, notes)?;
     let split = match shares {
         Some(shares) => {
             all.splits = None;
@@ -170,15 +180,18 @@ fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Res
     let mut is_train = vec![false; rows.count];
     table.training_rows().into_iter().for_each(|row| is_train[row] = true);
     let vocabulary = Vocabulary::choose(&classes.hierarchy, &rows, &is_train, import.top);
-    if vocabulary.classes.len() < import.top {
-        let found = vocabulary.classes.len();
+    let found = vocabulary.classes.len();
+    if found < import.top {
         notes.push(Note::new(match found {
             1 => "train pictures show 1 class, which became a concept".to_owned(),
             found => format!("train pictures show {found} classes, which all became concepts"),
         }));
     }
+    let vocabulary = vocabulary.and(&classes.hierarchy, &named.unwrap_or_default());
     table.concepts = vocabulary.names(&classes.hierarchy);
     let shown = labels::close(&vocabulary, &rows);
+    notes.extend(in_no_sample(&table.concepts, &shown.value));
+    notes.extend(met([lacking(&vocabulary, &classes.hierarchy, &rows, &shown, &table)]));
     let names = |columns: &BTreeSet<usize>| columns.iter().map(|&column| table.concepts[column].clone()).collect();
     table.oov_ancestors = Some(shown.oov_ancestors.iter().map(names).collect());
     table.labels = if import.open_world {
@@ -196,8 +209,8 @@ fn label(import: &OpenImagesImport, files: &Files, notes: &mut Vec<Note>) -> Res
     } else {
         TruthTable::complete(shown.value)
     };
-    let oov = labels::oov_classes(&vocabulary, &rows);
-    Ok(Labelled { table, hierarchy: classes.hierarchy, vocabulary, oov, split })
+    let oov = oov_classes(&vocabulary, &rows);
+    Ok(Labelled { table, hierarchy: classes.hierarchy, vocabulary, found, oov, split })
 }
 
 fn shown_id(table: &LabelTable, row: u32) -> String {
@@ -245,7 +258,7 @@ fn dealing(import: &OpenImagesImport, files: &Files) -> Result<Option<[(Split, f
 }
 
 /// All pictures with a usable box, without labels yet.
-fn pictures(boxes: &Boxes<'_>, files: &Files, path: &Path, notes: &mut Vec<Note>) -> Result<LabelTable> {
+fn pictures(boxes: &Boxes<'_>, files: &Files, notes: &mut Vec<Note>) -> Result<LabelTable> {
     let folders: BTreeSet<&str> = files.boxes.iter().filter_map(|file| file.folder.as_deref()).collect();
     let mut found = BTreeSet::new();
     for folder in &folders {
@@ -277,7 +290,7 @@ fn pictures(boxes: &Boxes<'_>, files: &Files, path: &Path, notes: &mut Vec<Note>
         oov_ancestors: None,
         concepts: Vec::new(),
         lines: None,
-        path: path.to_owned(),
+        path: files.boxes_at(),
     })
 }
 
@@ -286,18 +299,4 @@ fn beside(writer: &DatasetWriter, name: &str, write: impl FnOnce(&mut dyn Write)
     let mut file = BufWriter::new(writer.create_file(Path::new(name))?);
     let written = write(&mut file).and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all());
     written.map_err(|cause| Error::write(&writer.path().join(name), cause))
-}
-
-/// A line for each class that is no concept but a kind of some.
-fn write_oov(oov: &[OovClass], hierarchy: &Hierarchy, vocabulary: &Vocabulary, out: &mut dyn Write) -> io::Result<()> {
-    let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(["class", "name", "pictures", "ancestors"])?;
-    let name = |class: usize| hierarchy.classes()[class].name.as_str();
-    for oov in oov {
-        let class = &hierarchy.classes()[oov.class];
-        let above: Vec<&str> = oov.above.iter().map(|&column| name(vocabulary.classes[column])).collect();
-        let (id, pictures) = (class.id.as_deref().unwrap_or_default(), oov.pictures.to_string());
-        csv.write_record([id, &class.name, &pictures, &above.join("|")])?;
-    }
-    csv.flush()
 }

@@ -2,7 +2,6 @@
 //! videos the events of the pairs that collide most.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use indexmap::IndexMap;
 
@@ -10,6 +9,7 @@ use super::Content;
 use crate::data::cell::shown;
 use crate::data::clevr::concept::{Concept, PRESET};
 use crate::data::clevr::look::{Color, Look, Material, ObjectSize, Shape};
+use crate::data::import::RuleConcepts;
 use crate::data::manifest::Kind;
 use crate::error::{Error, Result};
 
@@ -56,15 +56,6 @@ impl ConceptChoice {
     }
 }
 
-/// Concepts that a rule file names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleConcepts {
-    /// The file, for messages.
-    pub file: PathBuf,
-    /// The names.
-    pub names: Vec<String>,
-}
-
 /// Which concepts to label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConceptOptions {
@@ -86,7 +77,7 @@ impl ConceptOptions {
     pub(super) fn chosen(&self) -> Vec<(&'static str, String)> {
         let names: Vec<&str> = self.choices().iter().map(ConceptChoice::as_str).collect();
         let mut chosen = vec![("concepts", names.join(","))];
-        chosen.extend(self.rules.as_ref().map(|rules| ("rules", rules.names.join(","))));
+        chosen.extend(self.rules.as_ref().map(RuleConcepts::chosen));
         chosen.extend(self.max_event_pairs.map(|pairs| ("max-event-pairs", pairs.to_string())));
         chosen
     }

@@ -16,6 +16,10 @@ use crate::data::draft::DatasetWriter;
 use crate::data::manifest::{Kind, Source};
 use crate::error::Result;
 
+/// What to do where media are not there.
+pub(super) const MISSING_HINT: &str =
+    "media that were not unpacked are the usual reason; labels alone are of no use to an encoder";
+
 /// What is on a picture, or happens in a video.
 pub(super) enum Content {
     Scene(Vec<Look>),
@@ -72,7 +76,7 @@ impl Import<'_> {
             kind,
             source: self.folder,
             media_root: Some(self.media_root),
-            missing_hint: "media that were not unpacked are the usual reason; labels alone are of no use to an encoder",
+            missing_hint: MISSING_HINT,
             frames: None,
             strict: self.strict,
             options: self.options,

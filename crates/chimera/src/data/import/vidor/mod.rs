@@ -10,12 +10,13 @@ pub(super) mod vocabulary;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use self::outline::Clip;
+use self::outline::{Clip, Words};
 use self::source::{AnnotationFile, Annotations};
 use self::videos::Videos;
 use self::vocabulary::VidorConcepts;
+use super::listing::entries;
 use super::media_list::LOOKERS;
-use super::note::{Note, met};
+use super::note::{Note, met, refuse_first};
 use super::samples::{Found, Sample, SampleImport, annotations_as_source, check_split, in_name};
 use super::{ImportOptions, Imported, RuleConcepts};
 use crate::data::draft::DatasetWriter;
@@ -39,7 +40,7 @@ pub struct VidorImport {
     /// Concepts that rules name, which are labelled however rare they are.
     pub rules: Option<RuleConcepts>,
     /// Refuse if any annotation cannot be used or comes twice, if any video has fewer frames than are taken of it, is a folder of
-    /// another number of frames than its annotation says, is one of several of its id, or cannot be used.
+    /// frames that may show other moments than its annotation says, is one of several of its id, or cannot be used.
     pub strict: bool,
     /// The rest.
     pub options: ImportOptions,
@@ -57,7 +58,7 @@ impl VidorImport {
 /// Where videos are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VidorVideos {
-    /// In `videos/` or `video/` of the folder, or beside the archive.
+    /// In `videos/` or `video/` of the folder, or beside the archive: the first of both that has something.
     Beside,
     /// In another folder.
     Below(PathBuf),
@@ -74,8 +75,8 @@ struct Described {
 /// What an annotation says, and what is known of its video.
 struct Footage {
     clip: Clip,
-    /// Its pictures, where it is a folder.
-    pictures: Option<u64>,
+    /// How many frames are in its folder, where they may be of other moments than labels.
+    doubtful: Option<u64>,
     /// Others of the same id, of which none is taken.
     others: Vec<String>,
 }
@@ -92,9 +93,10 @@ pub fn import_vidor(import: &VidorImport, out: &Path) -> Result<Imported> {
         let (low, high) = (FRAMES_TAKEN.start(), FRAMES_TAKEN.end());
         return Err(Error::input(format!("expected a number of frames from {low} to {high}, got `{frames}`"), None));
     }
-    if (import.concepts.top_objects, import.concepts.top_relations) == (0, 0) {
+    if (import.concepts.top_objects, import.concepts.top_relations) == (0, 0) && import.rules.is_none() {
         let message = "expected a concept at least, got `--top-objects 0` and `--top-relations 0`".to_owned();
-        return Err(Error::input(message, Some("give one of them a larger number".to_owned())));
+        let hint = "give one of them a larger number, or name concepts by a rule file with `--rules`";
+        return Err(Error::input(message, Some(hint.to_owned())));
     }
     let annotations = Annotations::open(&import.source)?;
     let files = &annotations.files;
@@ -108,7 +110,7 @@ pub fn import_vidor(import: &VidorImport, out: &Path) -> Result<Imported> {
     notes.extend(met(videos.as_ref().map(|videos| strays(videos, files, &found))));
     let mut chosen = vec![("frames", frames.to_string())];
     chosen.extend(import.concepts.chosen());
-    chosen.extend(import.rules.as_ref().map(|rules| ("rules", rules.names.join(","))));
+    chosen.extend(import.rules.as_ref().map(RuleConcepts::chosen));
     chosen.extend(videos.is_none().then(|| ("labels-only", "true".to_owned())));
     let samples = SampleImport {
         importer: "vidor",
@@ -122,8 +124,16 @@ pub fn import_vidor(import: &VidorImport, out: &Path) -> Result<Imported> {
         chosen,
         sources: vec![annotations_as_source(&hashes)],
     };
+    let words = Words::of(found.iter().flatten().map(|sample| &sample.content.clip));
     samples.finish(writer, found, out, notes, |all, learned, notes| {
-        named::with(import.concepts.label(&clips(all), &clips(learned), notes)?, import.rules.as_ref(), &clips(all))
+        let labelled = import.concepts.label(&clips(all), &clips(learned), notes);
+        if labelled.concepts.is_empty() && import.rules.is_none() {
+            return Err(import.concepts.nothing(&clips(learned)));
+        }
+        match &import.rules {
+            Some(rules) => named::with(labelled, rules, &clips(all), &words, notes),
+            None => Ok(labelled),
+        }
     })
 }
 
@@ -140,11 +150,14 @@ fn video_root(import: &VidorImport) -> Result<Option<PathBuf>> {
         VidorVideos::Beside => import.source.parent().unwrap_or(Path::new("")),
     };
     let folders = ["videos", "video"].map(|name| beside.join(name));
-    let Some(folder) = folders.iter().find(|folder| folder.is_dir()) else {
+    let there: Vec<&PathBuf> = folders.iter().filter(|folder| folder.is_dir()).collect();
+    let is_filled = |folder: &&&PathBuf| entries(folder).is_ok_and(|entries| !entries.is_empty());
+    let Some(&folder) = there.iter().find(is_filled).or(there.first()) else {
         let message = format!(
-            "expected the videos of `{}` in `{}`, got no such folder",
+            "expected the videos of `{}` in `{}` or `{}`, got no such folder",
             import.source.display(),
-            folders[0].display()
+            folders[0].display(),
+            folders[1].display()
         );
         let hint = "say where they are with `--videos DIR`, or import the labels alone with `--labels-only`";
         return Err(Error::input(message, Some(hint.to_owned())));
@@ -161,9 +174,9 @@ fn describe(annotations: &Annotations, file: &AnnotationFile, frames: usize, vid
     let (place, split) = (file.place.clone(), file.split.clone());
     let found = outcome.map_err(|reason| (place.clone(), reason)).map(|clip| {
         let (media, others) = videos.map(|videos| videos.place_of(&clip)).unwrap_or_default();
-        let pictures = videos.and_then(|videos| videos.pictures(&media));
-        let (id, others) = (clip.video.clone(), others.to_vec());
-        Sample { identity: id.clone(), id, media, split, place, content: Footage { clip, pictures, others } }
+        let doubtful = videos.and_then(|videos| videos.doubtful(&media, &clip, frames));
+        let id = clip.video.clone();
+        Sample { identity: id.clone(), id, media, split, place, content: Footage { clip, doubtful, others } }
     });
     Described { found, hash }
 }
@@ -176,19 +189,16 @@ fn oddities(found: &[Found<Footage>], import: &VidorImport) -> Result<Vec<Note>>
     let mut cut = Note::about(format!("annotation has {beyond}"), format!("annotations have {beyond}"));
     let fewer = format!("fewer frames than the {frames} that are taken: some are repeated");
     let mut short = Note::about(format!("video has {fewer}"), format!("videos have {fewer}"));
-    let neither = |of: &str| {
-        format!(
-            "neither the frames that `frame_count` says nor the {frames} that are taken of {of}: labels may be about other \
-             moments than pictures"
-        )
-    };
-    let mut other = Note::about(format!("folder holds {}", neither("it")), format!("folders hold {}", neither("them")));
+    let unfit = format!(
+        "of frames whose number or names do not fit `frame_count`: the {frames} frames taken may be of other moments than the labels"
+    );
+    let mut other = Note::about(format!("folder {unfit}"), format!("folders {unfit}"));
     let mut several = Note::about(
-        "`video_id` is that of several videos: the first is taken",
-        "`video_id`s are those of several videos each: the first is taken",
+        "`video_id` is that of several videos: the one at `video_path`, else the first, is taken",
+        "`video_id`s are those of several videos each: the one at `video_path`, else the first, is taken",
     );
     for sample in found.iter().flatten() {
-        let Footage { clip, pictures, others } = &sample.content;
+        let Footage { clip, doubtful, others } = &sample.content;
         if !others.is_empty() {
             several.add(|| format!("{}: {}, not {}", clip.video, sample.media, others.join(", ")));
         }
@@ -198,20 +208,25 @@ fn oddities(found: &[Found<Footage>], import: &VidorImport) -> Result<Vec<Note>>
         if clip.frames < frames {
             short.add(|| format!("{}: {} frames", sample.place, clip.frames));
         }
-        if let Some(pictures) = pictures.filter(|pictures| ![clip.frames, frames].contains(pictures)) {
-            other.add(|| format!("{}: {pictures} pictures, {} frames in {}", sample.media, clip.frames, sample.place));
+        if let Some(there) = doubtful {
+            let place = &sample.place;
+            other.add(|| format!("{}: {there} frames, `frame_count` {} in {place}", sample.media, clip.frames));
         }
     }
     let refusals = [
         (&short, format!("expected at least {frames} frames of each video")),
-        (&other, format!("expected folders of as many frames as `frame_count` says, or of {frames}")),
+        (
+            &other,
+            format!(
+                "expected folders of all `frame_count` frames, or of an even selection that contains the {frames} frames that \
+                 labels are about, each named by its number in the video (`frame_00004.png`),"
+            ),
+        ),
         (&several, "expected one video of each `video_id`".to_owned()),
     ];
-    if let Some((note, expected)) = refusals.into_iter().find(|(note, _)| import.strict && note.count > 0) {
-        let (source, first) = (import.source.display(), note.listed.first().map_or("", String::as_str));
-        let message = format!("{expected} in `{source}`, got {} otherwise: {first}", note.count);
+    if import.strict {
         let hint = "mend or remove what is listed, take another number of `--frames`, or leave out `--strict`";
-        return Err(Error::input(message, Some(hint.to_owned())));
+        refuse_first(refusals, &import.source, hint)?;
     }
     Ok(met([cut, short, other, several]).collect())
 }

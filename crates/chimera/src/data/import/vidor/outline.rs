@@ -68,6 +68,15 @@ pub(super) struct Clip {
     pub(super) objects: BTreeSet<String>,
     /// Relations that hold in a sampled frame.
     pub(super) relations: BTreeSet<Triple>,
+    /// Categories of all tracks, and predicates of all relations, whenever they are there.
+    pub(super) words: Words,
+}
+
+/// What there are words for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Words {
+    pub(super) categories: BTreeSet<String>,
+    pub(super) predicates: BTreeSet<String>,
 }
 
 impl Clip {
@@ -89,6 +98,7 @@ impl Clip {
             return Err(format!("expected a name without folders in `video_id`, got `{}`", shown(&video)));
         }
         let categories = categories(outline.tracks)?;
+        let mut words = Words { categories: categories.values().cloned().collect(), ..Words::default() };
         let category = |tid: u64| categories.get(&tid).ok_or(tid);
         for (frame, boxes) in outline.trajectories.iter().enumerate() {
             if let Some(TrackBox { tid }) = boxes.iter().find(|there| !categories.contains_key(&there.tid)) {
@@ -112,6 +122,7 @@ impl Clip {
             if !is_plain_name(&predicate) {
                 return Err(wrong(format!("expected a name for a `predicate`, got `{}`", shown(&predicate))));
             }
+            words.predicates.insert(predicate.clone());
             instances.push(Instance { subject, predicate, object, frames: begin_fid..end_fid });
         }
         let seen = Shown::at(&sampled, there, instances);
@@ -127,6 +138,7 @@ impl Clip {
             tracked,
             objects: seen.objects.into_iter().cloned().collect(),
             relations: seen.relations.into_iter().map(triple).collect(),
+            words,
         })
     }
 }

@@ -29,23 +29,26 @@ impl Videos {
         Ok(Self { root: root.to_owned(), places })
     }
 
-    /// Where the video of a clip is, or where it should be, and others of the same name. A path that leads out of the root, as
-    /// those of other machines do, says nothing.
-    pub(super) fn place_of(&self, clip: &Clip) -> (String, &[String]) {
+    /// Where the video of a clip is, or where it should be, and others that may be meant: of the same name, and in the same folder
+    /// where a path says which it is. A path that leads out of the root, as those of other machines do, says nothing.
+    pub(super) fn place_of(&self, clip: &Clip) -> (String, Vec<String>) {
         let path = clip.path.as_ref().filter(|path| !path.is_empty() && is_inside(Path::new(path)));
         if let Some(path) = path.filter(|path| self.root.join(path).exists()) {
-            return (path.clone(), &[]);
+            let (file, named) = (Path::new(path), self.places.get(video_name(path)));
+            let beside = |other: &&String| Path::new(other) != file && Path::new(other).parent() == file.parent();
+            return (path.clone(), named.into_iter().flatten().filter(beside).cloned().collect());
         }
         match self.places.get(&clip.video).map(Vec::as_slice) {
-            Some([first, others @ ..]) => (first.clone(), others),
-            _ => (path.cloned().unwrap_or_else(|| format!("{}.mp4", clip.video)), &[]),
+            Some([first, others @ ..]) => (first.clone(), others.to_vec()),
+            _ => (path.cloned().unwrap_or_else(|| format!("{}.mp4", clip.video)), Vec::new()),
         }
     }
 
-    /// Pictures of a video that is a folder; `None` of what is none.
-    pub(super) fn pictures(&self, place: &str) -> Option<u64> {
+    /// How many frames lie in a video that is a folder, unless they are known to show what labels at `taken` frames are about.
+    pub(super) fn doubtful(&self, place: &str, clip: &Clip, taken: usize) -> Option<u64> {
         let path = self.root.join(place);
-        path.is_dir().then(|| FrameFolder::open(&path).ok().map(|folder| folder.count()))?
+        let folder = path.is_dir().then(|| FrameFolder::open(&path).ok())??;
+        (!folder.shows_taken(clip.frames, taken)).then(|| folder.count())
     }
 
     /// Videos that no annotation is about: neither its place nor its name is known.

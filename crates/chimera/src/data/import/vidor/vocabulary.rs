@@ -10,7 +10,7 @@ use super::outline::{Clip, Triple};
 use crate::data::import::note::{Note, met};
 use crate::data::import::samples::Labelled;
 use crate::data::vidor;
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 /// How many concepts there are, and how often each must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +40,10 @@ impl VidorConcepts {
     }
 
     /// Chooses concepts by the clips to learn from, and labels all: objects first, the most frequent first among each.
-    pub(super) fn label(self, clips: &[&Clip], learned: &[&Clip], notes: &mut Vec<Note>) -> Result<Labelled> {
+    pub(super) fn label(self, clips: &[&Clip], learned: &[&Clip], notes: &mut Vec<Note>) -> Labelled {
         let objects = ranked(learned.iter().map(|clip| &clip.objects));
         let relations = ranked(learned.iter().map(|clip| &clip.relations));
         let frequent = relations.partition_point(|(_, videos)| *videos >= self.min_rel_support);
-        self.expect_concepts(&objects, &relations, learned.len())?;
         let (relations, rare) = relations.split_at(frequent);
         let fewer = format!("fewer than {} train videos", self.min_rel_support);
         let mut too_rare = Note::about(
@@ -81,32 +80,25 @@ impl VidorConcepts {
             here.for_each(|column| labels.set(row, objects.len() + column, true));
         }
         let names = objects.into_iter().map(|category| object_name(category));
-        Ok(Labelled { concepts: names.chain(relations.into_iter().map(relation_name)).collect(), labels })
+        Labelled { concepts: names.chain(relations.into_iter().map(relation_name)).collect(), labels }
     }
 
-    /// Refuses numbers that leave no concept, by what so many train videos have; most frequent first.
-    fn expect_concepts(
-        self,
-        objects: &[(&String, usize)],
-        relations: &[(&Triple, usize)],
-        videos: usize,
-    ) -> Result<()> {
-        let most = relations.first().map_or(0, |(_, videos)| *videos);
-        let least = self.min_rel_support;
-        let (message, hint) = if objects.is_empty() {
-            // A relation that holds shows its objects, so there is none either.
+    /// Why train videos give no concept, and what would change that.
+    pub(super) fn nothing(self, learned: &[&Clip]) -> Error {
+        let videos = learned.len();
+        // A relation that holds shows its objects, so without objects there is none either.
+        if learned.iter().all(|clip| clip.objects.is_empty()) {
             let message = format!("expected objects in the frames that are taken of {videos} train videos, got none");
-            (message, "take more `--frames`, or deal other videos to train: `--split train=0.8,test=0.2`".to_owned())
-        } else if self.top_objects > 0 || (self.top_relations > 0 && most >= least.max(1)) {
-            return Ok(());
-        } else {
-            let message = format!(
-                "expected a concept at least, got `--top-objects 0` and no relation in {least} of {videos} train videos"
-            );
-            let smaller = if most > 0 { format!(", or `--min-rel-support {most}`") } else { String::new() };
-            (message, format!("give `--top-objects` a larger number{smaller}"))
-        };
-        Err(Error::input(message, Some(hint)))
+            let hint = "take more `--frames`, or deal other videos to train: `--split train=0.8,test=0.2`";
+            return Error::input(message, Some(hint.to_owned()));
+        }
+        let least = self.min_rel_support;
+        let message = format!(
+            "expected a concept at least, got `--top-objects 0` and no relation in {least} of {videos} train videos"
+        );
+        let most = ranked(learned.iter().map(|clip| &clip.relations)).first().map(|(_, videos)| *videos);
+        let smaller = most.map(|most| format!(", or `--min-rel-support {most}`")).unwrap_or_default();
+        Error::input(message, Some(format!("give `--top-objects` a larger number{smaller}")))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Labels against a dumb oracle: what is above a class is found by scanning all ties again and again until nothing changes.
 
+use super::super::oov::oov_classes;
 use super::*;
 use crate::data::hierarchy::Relation;
 
