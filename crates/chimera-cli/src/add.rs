@@ -1,6 +1,7 @@
 //! `chimera add`: new rules into a trained model.
 
 use anyhow::bail;
+use chimera::card;
 use chimera::data::dataset::Dataset;
 use chimera::gate;
 use chimera::gate::config::GateConfig;
@@ -8,6 +9,7 @@ use chimera::gate::report::GatesReport;
 use chimera::gate::rules::GateSection;
 use chimera::gate::stage::{Material, Place};
 use chimera::leaf::device::DeviceChoice;
+use chimera::mine::record;
 use chimera::model::{self, Model};
 use chimera::score::engine::Engine;
 use chimera::score::readable;
@@ -18,6 +20,7 @@ use chimera_logic::rules::{Rule, RuleSet};
 use crate::Outcome;
 use crate::args::AddArguments;
 use crate::console::Console;
+use crate::rules::input::Traced;
 use crate::table::counted;
 use crate::train::events::Shown;
 use crate::train::{cache_folder, gates, material};
@@ -29,7 +32,7 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
     let device = DeviceChoice::default().open();
     let model = Model::open(folder, &device)?;
     let dataset = Dataset::open(&arguments.data)?;
-    let new = gates::load(&arguments.rules, &dataset, console)?;
+    let Traced { rule_set: new, mined } = gates::load(&arguments.rules, &dataset, console)?;
     let section = model.manifest.gates.as_ref();
     let old = section.map(|section| section.rule_set(&model.manifest.bank.concepts)).transpose()?;
     let rule_set = joined(old.as_ref(), &new, &dataset, console)?;
@@ -45,11 +48,15 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
     let gates = folder.join(model::GATES);
     std::fs::create_dir_all(&gates)?;
     let place = Place { cache: &cache, gates: Some(&gates), threads, retrain: false };
-    let stage = gate::stage::run(material, &rule_set, &config, place, &|event| shown.show_gates(&event))?;
+    let mut stage = gate::stage::run(material, &rule_set, &config, place, &|event| shown.show_gates(&event))?;
     drop(shown);
+    let kept = section.filter(|_| old.as_ref().is_some_and(|old| replaced(old, &new).count() < old.rules.len()));
+    let kept = kept.map(|section| section.mined.clone()).unwrap_or_default();
+    stage.mined = record::joined(kept.into_iter().chain(mined));
     say_taught_again(section, &stage.report, console);
     let manifest = model::write_gates(folder, model.manifest, &rule_set, &stage)?;
     readable::write(&Engine::open(folder, &device)?, folder, threads)?;
+    card::write(folder, &manifest, &dataset, Some(&stage.report))?;
     if arguments.json {
         console.write_json(&stage.report)?;
     } else {
@@ -77,13 +84,19 @@ fn say_taught_again(section: Option<&GateSection>, report: &GatesReport, console
     }
 }
 
+/// The model's rules that new ones of their names take the place of, with another meaning.
+fn replaced<'a>(old: &'a RuleSet, new: &RuleSet) -> impl Iterator<Item = &'a Rule> {
+    let formula = |set: &RuleSet, rule: &Rule| set.dag.text(rule.root);
+    let changed =
+        move |rule: &&Rule| new.find(&rule.name).is_some_and(|other| formula(new, other) != formula(old, rule));
+    old.rules.iter().filter(changed)
+}
+
 /// The model's rules and the new ones, over one DAG. A new rule takes the place of an old one of its name.
 fn joined(old: Option<&RuleSet>, new: &RuleSet, dataset: &Dataset, console: &Console) -> anyhow::Result<RuleSet> {
     let Some(old) = old else { return Ok(new.clone()) };
     let mut kept = old.clone();
-    let formula = |set: &RuleSet, rule: &Rule| set.dag.text(rule.root);
-    let changed = |rule: &&Rule| new.find(&rule.name).is_some_and(|other| formula(new, other) != formula(old, rule));
-    let changed = old.rules.iter().filter(changed).count();
+    let changed = replaced(old, new).count();
     kept.rules.retain(|rule| new.find(&rule.name).is_none());
     if changed > 0 {
         console.say(format_args!("{} of the model replaced by new ones of the same name", counted(changed, "rule")));

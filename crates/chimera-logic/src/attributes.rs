@@ -1,4 +1,5 @@
-//! What a rule carries beside its formula: `[severity=high weight=2 tau=0.3 family=chain support=812 confidence=0.997]`.
+//! What a rule carries beside its formula: `[severity=high weight=2 tau=0.3 family=chain support=812 confidence=0.997
+//! interval=0.991..0.999]`.
 
 use std::fmt;
 
@@ -68,10 +69,27 @@ pub struct Attributes {
     pub tau: Option<f64>,
     /// The rule's shape, when it is to be counted under another than the inferred one.
     pub family: Option<Family>,
-    /// Rows that supported the rule when it was mined.
+    /// Rows that the rule applied to when it was mined: those on which its antecedent held.
     pub support: Option<u64>,
-    /// Share of supporting rows among those with a true antecedent, in [0, 1].
+    /// Share of these rows that kept the rule, in [0, 1].
     pub confidence: Option<f64>,
+    /// What the data leave open about the confidence.
+    pub interval: Option<Interval>,
+}
+
+/// A range of shares, written `0.981..1`: 0 <= low <= high <= 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.low, self.high)
+    }
 }
 
 /// Why an attribute cannot be set.
@@ -87,7 +105,7 @@ pub enum AttributeError {
 
 impl Attributes {
     /// The attribute names in the order in which they are printed.
-    pub const NAMES: [&'static str; 6] = ["severity", "weight", "tau", "family", "support", "confidence"];
+    pub const NAMES: [&'static str; 7] = ["severity", "weight", "tau", "family", "support", "confidence", "interval"];
 
     /// Sets one attribute from its text, checked as in a rule file.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), AttributeError> {
@@ -100,6 +118,7 @@ impl Attributes {
             "confidence" => {
                 fill(&mut self.confidence, number(value, |x| (0.0..=1.0).contains(&x), "a number from 0 to 1"))
             }
+            "interval" => fill(&mut self.interval, interval(value)),
             _ => Err(AttributeError::Unknown),
         }
     }
@@ -114,6 +133,7 @@ impl Attributes {
             self.family.map(|value| value.to_string()),
             self.support.map(|value| value.to_string()),
             self.confidence.map(|value| value.to_string()),
+            self.interval.map(|value| value.to_string()),
         ];
         Self::NAMES.into_iter().zip(texts).filter_map(|(name, text)| Some((name, text?))).collect()
     }
@@ -141,6 +161,14 @@ fn number(text: &str, valid: impl Fn(f64) -> bool, expected: &str) -> Result<f64
     value.map(|value| value + 0.0).ok_or_else(|| expected.to_owned())
 }
 
+fn interval(text: &str) -> Result<Interval, String> {
+    let expected = "two numbers from 0 to 1 such as 0.98..1, the lower one first";
+    let bound = |text: &str| number(text, |x| (0.0..=1.0).contains(&x), expected);
+    let (low, high) = text.split_once("..").ok_or_else(|| expected.to_owned())?;
+    let (low, high) = (bound(low)?, bound(high)?);
+    if low <= high { Ok(Interval { low, high }) } else { Err(expected.to_owned()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,13 +176,21 @@ mod tests {
     #[test]
     fn attributes_print_as_they_are_read() {
         let mut attributes = Attributes::default();
-        for (name, text) in
-            [("weight", "2"), ("severity", "high"), ("tau", "0.3"), ("confidence", "0.997"), ("support", "812")]
-        {
+        for (name, text) in [
+            ("weight", "2"),
+            ("severity", "high"),
+            ("tau", "0.3"),
+            ("confidence", "0.997"),
+            ("support", "812"),
+            ("interval", "0.9..1.0"),
+        ] {
             assert_eq!(attributes.set(name, text), Ok(()));
         }
         let given: Vec<_> = attributes.given().into_iter().map(|(name, text)| format!("{name}={text}")).collect();
-        assert_eq!(given, ["severity=high", "weight=2", "tau=0.3", "support=812", "confidence=0.997"]);
+        assert_eq!(
+            given,
+            ["severity=high", "weight=2", "tau=0.3", "support=812", "confidence=0.997", "interval=0.9..1"]
+        );
     }
 
     #[test]
@@ -169,6 +205,11 @@ mod tests {
             ("support", "1.5"),
             ("support", "-1"),
             ("confidence", "1.01"),
+            ("interval", "0.9"),
+            ("interval", "0.9..0.8"),
+            ("interval", "0.9..1.1"),
+            ("interval", "0.9...1"),
+            ("interval", "..1"),
             ("severity", "High"),
             ("family", "tree"),
         ] {

@@ -145,6 +145,11 @@ impl SourceMap {
         &self.sources[id.0 as usize]
     }
 
+    /// All texts, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter().map(Arc::as_ref)
+    }
+
     /// One text, to be read while others are added.
     #[must_use]
     pub fn share(&self, id: SourceId) -> Arc<Source> {

@@ -75,7 +75,7 @@ const PIECES: &[&str] = &[
     "[severity=high]",
     "r1: ",
     "r2: ",
-    "[family=chain support=3 confidence=1]",
+    "[family=chain support=3 confidence=1 interval=0.5..1]",
 ];
 
 fn pieces(rng: &mut Rng) -> Vec<u8> {

@@ -176,7 +176,8 @@ pub(crate) struct ImportCocoArguments {
 pub(crate) enum DataCommand {
     /// Tell what a dataset holds: sizes, splits, how common concepts are and which go together.
     Show(DataShowArguments),
-    /// Find what is wrong with a dataset: missing media, leaks between splits, constant concepts, broken rules.
+    /// Find what is wrong with a dataset: missing media, leaks between splits, constant concepts, broken rules and
+    /// hierarchies.
     Check(DataCheckArguments),
 }
 

@@ -20,8 +20,9 @@ pub(crate) enum StructureDirection {
 #[command(after_help = "Examples:\n  chimera rules structure ds/ -o structure.rules\n  \
     chimera rules structure ds/ --direction inverted --per-parent-pair-limit 2 -o inverted.rules\n  \
     chimera rules structure ds/ | grep compound\n\n\
-    Reads hierarchy.json of the dataset. Rules that closed labels can never break, such as Car => Vehicle, are left\n\
-    out and listed with the reason, here and in comments of the file.")]
+    Reads hierarchy.json of the dataset. Rules that closed labels can never break, such as Car => Vehicle, and ties\n\
+    that the hierarchy does not say itself are left out and listed with the reason, here and in comments of the file.\n\
+    A file with other rules is never written over.")]
 pub(crate) struct StructureArguments {
     /// Dataset folder with `hierarchy.json`.
     #[arg(value_name = "DIR")]
@@ -32,7 +33,7 @@ pub(crate) struct StructureArguments {
     /// For how many pairs of children each parent gets `parent => a & b` and `parent => a | b`: the most common on train rows.
     #[arg(long, value_name = "N", default_value_t = PER_PARENT_PAIR_LIMIT)]
     pub(crate) per_parent_pair_limit: usize,
-    /// Write to a file instead of standard output.
+    /// Write to a new file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

@@ -15,20 +15,20 @@ use crate::table::{Align, Table, counted, grouped};
 
 pub(crate) fn run(arguments: &DataShowArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let dataset = Dataset::open(&arguments.folder)?;
+    ending::expect(arguments.sheet.as_deref(), &["png"])?;
     let summary = summarise(&dataset, arguments.top)?;
+    if arguments.json {
+        console.write_json(&summary)?;
+    } else {
+        write_text(&summary, arguments.top, console.results())?;
+    }
     if let Some(path) = &arguments.sheet {
-        ending::expect(Some(path), &["png"])?;
         let sheet = dataset.contact_sheet(arguments.samples, arguments.seed, SheetParams::default())?;
         write_png(path, &sheet.picture)?;
         console.say(format_args!("{} in `{}`", counted(sheet.shown, "sample"), path.display()));
         for (_, error) in &sheet.left_out {
             console.say(format_args!("left out: {error}"));
         }
-    }
-    if arguments.json {
-        console.write_json(&summary)?;
-    } else {
-        write_text(&summary, arguments.top, console.results())?;
     }
     Ok(Outcome::Done)
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use chimera::data::table::LabelTable;
 use chimera::error::system_words;
+use chimera::mine::record::{self, MiningRecord, read_records};
 use chimera_logic::diagnostic::Diagnostics;
 use chimera_logic::graph;
 use chimera_logic::lint::lint;
@@ -102,16 +103,35 @@ pub(crate) fn load_sound_over(path: &Path, vocabulary: Vocabulary, console: &Con
     told(path, load_over(path, vocabulary)?, console)
 }
 
+/// Rules that go into a model or are measured, with where they come from.
+pub(crate) struct Traced {
+    pub(crate) rule_set: RuleSet,
+    /// What the file and those that it includes say of how they were mined, each record once.
+    pub(crate) mined: Vec<MiningRecord>,
+}
+
+/// The same with where they come from; there must be some.
+pub(crate) fn load_traced(path: &Path, vocabulary: Vocabulary, console: &Console) -> anyhow::Result<Traced> {
+    let loaded = load_over(path, vocabulary)?;
+    let records: chimera::error::Result<Vec<_>> =
+        loaded.sources.iter().map(|source| read_records(source.name(), source.text())).collect();
+    let rule_set = told(path, loaded, console)?;
+    if rule_set.rules.is_empty() {
+        bail!("expected rules in `{}`, got none", shown(path));
+    }
+    Ok(Traced { rule_set, mined: record::joined(records?.into_iter().flatten()) })
+}
+
 /// The same with everything that `rules check` would say without data, and what `more` finds: a contradiction is better named
 /// before a search for what it rules out.
 pub(crate) fn load_linted(
     path: &Path,
-    more: impl FnOnce(&RuleSet, &mut Diagnostics),
+    more: impl FnOnce(&RuleSet, &mut Diagnostics) -> chimera::error::Result<()>,
     console: &Console,
 ) -> anyhow::Result<RuleSet> {
     let mut loaded = load_rules(path, None)?;
     lint(&loaded.rule_set, &mut loaded.diagnostics)?;
-    more(&loaded.rule_set, &mut loaded.diagnostics);
+    more(&loaded.rule_set, &mut loaded.diagnostics)?;
     told(path, loaded, console)
 }
 

@@ -47,7 +47,8 @@ fn take_columns(characters: impl Iterator<Item = char>, limit: usize) -> Vec<cha
 }
 
 /// The text between tags or in quotes.
-pub(super) fn escape_xml(text: &str) -> String {
+#[must_use]
+pub fn escape_xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

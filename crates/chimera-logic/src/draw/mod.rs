@@ -20,6 +20,7 @@ mod svg;
 mod tests;
 
 pub use dot::to_dot;
+pub use label::escape_xml;
 pub use svg::to_svg;
 
 use crate::dag::{Dag, Edge};

@@ -96,25 +96,30 @@ pub(super) fn by_shares(ties: Ties<'_>, shares: &[(Split, f64)], seed: u64) -> V
 /// Turns about a tenth of the train rows into calibration rows, by whole bundles; none if there is but one.
 pub(super) fn carve_calibration(splits: &mut [Split], ties: Ties<'_>, seed: u64) {
     let train: Vec<usize> = (0..splits.len()).filter(|&row| splits[row] == Split::Train).collect();
-    let wanted = ((train.len() as f64 * CALIBRATION_SHARE).round() as usize).max(1);
-    let dealt = ties.bundles(&train, seed);
+    part(ties, &train, CALIBRATION_SHARE, seed).into_iter().for_each(|row| splits[row] = Split::Calibration);
+}
+
+/// About so large a share of the rows, at least one and not all, by whole bundles; none if there is but one bundle.
+pub(super) fn part(ties: Ties<'_>, rows: &[usize], share: f64, seed: u64) -> Vec<usize> {
+    let wanted = ((rows.len() as f64 * share).round() as usize).max(1);
+    let dealt = ties.bundles(rows, seed);
     if dealt.len() < 2 {
-        return;
+        return Vec::new();
     }
-    let mut taken = 0;
+    let mut taken = Vec::new();
     for bundle in &dealt {
         // A large bundle is taken only if that comes nearer to the share than leaving it.
-        let after = taken + bundle.len();
-        if after < train.len() && wanted.abs_diff(after) < wanted.abs_diff(taken) {
-            taken = after;
-            bundle.iter().for_each(|&row| splits[row] = Split::Calibration);
+        let after = taken.len() + bundle.len();
+        if after < rows.len() && wanted.abs_diff(after) < wanted.abs_diff(taken.len()) {
+            taken.extend_from_slice(bundle);
         }
     }
-    if taken == 0
+    if taken.is_empty()
         && let Some(smallest) = dealt.iter().min_by_key(|bundle| bundle.len())
     {
-        smallest.iter().for_each(|&row| splits[row] = Split::Calibration);
+        taken.extend_from_slice(smallest);
     }
+    taken
 }
 
 #[cfg(test)]

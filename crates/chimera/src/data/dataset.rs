@@ -3,7 +3,7 @@
 //! `dataset.toml` says what it is ([`Manifest`]); `samples.parquet` (or `samples.csv`) has a row a sample with `id`, `media`,
 //! `split`, `group` and a column a concept; media lie under the media root; `features.safetensors` holds ready-made features.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::data::assign::{self, Ties};
@@ -113,6 +113,15 @@ impl Dataset {
             return Err(Error::input(message, Some("a split column must say `train` for some rows".to_owned())));
         }
         Ok(rows)
+    }
+
+    /// Deals rows to two parts, the second with about so large a share of them, by whole groups and media; it is empty where
+    /// all rows are of one group.
+    #[must_use]
+    pub fn hold_out(&self, rows: &FitRows, share: f64, seed: u64) -> (FitRows, FitRows) {
+        let held_out: BTreeSet<usize> =
+            assign::part(Ties::of(&self.table), rows.numbers(), share, seed).into_iter().collect();
+        (rows.filtered(|row| !held_out.contains(&row)), rows.filtered(|row| held_out.contains(&row)))
     }
 
     /// The half of the calibration rows for early stops, temperatures, empirical distributions and choices.

@@ -97,6 +97,14 @@ pub struct ContactSheet {
     pub left_out: Vec<(PathBuf, Error)>,
 }
 
+/// A sample on a sheet.
+struct Shown<'a> {
+    /// What it is an example of.
+    group: Option<&'a str>,
+    row: usize,
+    picture: Picture,
+}
+
 impl Dataset {
     /// What reads this dataset's media.
     ///
@@ -108,7 +116,9 @@ impl Dataset {
             Some(_) => Ok(MediaReader::Pictures(ImageReader::default())),
             None => {
                 let (name, kind) = (self.folder().display(), self.manifest().kind.as_str());
-                Err(Error::input(format!("expected a dataset with media, got `{name}` of kind {kind}"), None))
+                let message = format!("expected a dataset with media, got `{name}` of kind {kind}");
+                let hint = "import it again with its pictures or videos, or leave out what needs them";
+                Err(Error::input(message, Some(hint.to_owned())))
             }
         }
     }
@@ -154,26 +164,69 @@ impl Dataset {
     /// # Errors
     /// A dataset without media or without any that can be shown, a missing program, and as [`draw_sheet`].
     pub fn contact_sheet(&self, count: usize, seed: u64, params: SheetParams) -> Result<ContactSheet> {
-        let reader = self.media_reader()?;
-        let side = NonZeroUsize::new(params.thumbnail).unwrap_or(NonZeroUsize::MIN);
         let mut rows: Vec<usize> = (0..self.table().ids.len()).filter(|&row| self.media_name(row).is_some()).collect();
         fastrand::Rng::with_seed(seed).shuffle(&mut rows);
-        let (mut left_out, mut pictures) = (Vec::new(), Vec::new());
-        for row in rows {
-            let Some(path) = self.media_path(row).filter(|_| pictures.len() < count) else { break };
+        let mut left_out = Vec::new();
+        let mut shown: Vec<Shown<'_>> = self.readable(None, &rows, count, params, &mut left_out)?;
+        // In the order of the table: neighbours are then found again.
+        shown.sort_by_key(|shown| shown.row);
+        self.draw(&shown, left_out, params)
+    }
+
+    /// Draws samples in groups, `each` of every group at most, the first ones that can be read, with the group's name before
+    /// their labels. Errors as [`Self::contact_sheet`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn grouped_sheet(&self, groups: &[(&str, &[usize])], each: usize, params: SheetParams) -> Result<ContactSheet> {
+        let (mut left_out, mut shown) = (Vec::new(), Vec::new());
+        for (name, rows) in groups {
+            shown.extend(self.readable(Some(name), rows, each, params, &mut left_out)?);
+        }
+        self.draw(&shown, left_out, params)
+    }
+
+    /// The first `count` of these rows whose media can be read.
+    fn readable<'a>(
+        &self,
+        group: Option<&'a str>,
+        rows: &[usize],
+        count: usize,
+        params: SheetParams,
+        left_out: &mut Vec<(PathBuf, Error)>,
+    ) -> Result<Vec<Shown<'a>>> {
+        let reader = self.media_reader()?;
+        let side = NonZeroUsize::new(params.thumbnail).unwrap_or(NonZeroUsize::MIN);
+        let mut shown = Vec::new();
+        for (row, path) in rows.iter().filter_map(|&row| Some((row, self.media_path(row)?))) {
+            if shown.len() == count {
+                break;
+            }
             match reader.thumbnail(&path, side) {
-                Ok(picture) => pictures.push((row, picture)),
+                Ok(picture) => shown.push(Shown { group, row, picture }),
                 Err(error @ Error::Program { .. }) => return Err(error),
                 Err(error) => left_out.push((path, error)),
             }
         }
-        // In the order of the table: neighbours are then found again.
-        pictures.sort_by_key(|(row, _)| *row);
-        let labels: Vec<Vec<String>> = pictures.iter().map(|(row, _)| self.caption(*row)).collect();
-        let entries: Vec<SheetEntry<'_>> = pictures
+        Ok(shown)
+    }
+
+    fn draw(
+        &self,
+        shown: &[Shown<'_>],
+        mut left_out: Vec<(PathBuf, Error)>,
+        params: SheetParams,
+    ) -> Result<ContactSheet> {
+        let labels: Vec<Vec<String>> = shown
+            .iter()
+            .map(|shown| {
+                shown.group.map(|group| format!("<{group}>")).into_iter().chain(self.caption(shown.row)).collect()
+            })
+            .collect();
+        let entries: Vec<SheetEntry<'_>> = shown
             .iter()
             .zip(&labels)
-            .map(|((row, picture), labels)| SheetEntry { picture, id: &self.table().ids[*row], labels })
+            .map(|(shown, labels)| SheetEntry { picture: &shown.picture, id: &self.table().ids[shown.row], labels })
             .collect();
         if entries.is_empty()
             && let Some((_, error)) = left_out.pop()

@@ -15,12 +15,13 @@ use chimera_logic::lint::{Settled, settled};
 use chimera_logic::load::{File, load_text, parse_file};
 use chimera_logic::printer::{format_file, quote_name};
 use chimera_logic::rules::RuleSet;
-use chimera_logic::syntax::Op;
 
 use self::ties::Ties;
 use self::written::{listed, written};
 use crate::data::dataset::Dataset;
 use crate::data::hierarchy::Hierarchy;
+use crate::data::import::TOP_FOUND;
+use crate::data::promises::{Promises, UNCLOSED};
 use crate::data::table::LabelTable;
 use crate::error::{Error, Result};
 
@@ -131,7 +132,10 @@ pub fn rules_from_structure(dataset: &Dataset, options: StructureOptions) -> Res
     refuse_unclosed(&hierarchy, table)?;
     let (rules, inferred) = written(&ties, (&hierarchy, table), options);
     let mut rule_set = loaded(&rules, table)?;
-    let axioms = if hierarchy.closed { axioms(&mut rule_set, &ties, table) } else { Vec::new() };
+    let axioms = match hierarchy.closed {
+        true => Promises::of_hierarchy(&hierarchy, &table.concepts).axioms(&mut rule_set.dag, &table.concepts),
+        false => Vec::new(),
+    };
     let verdicts = settled(&rule_set.dag, &axioms, &rule_set.roots());
     let mut structure = sifted(rules, verdicts, &rule_set);
     structure.left_out.extend(inferred);
@@ -149,7 +153,8 @@ fn no_ties(dataset: &Dataset, hierarchy: &Hierarchy) -> Error {
     );
     let provenance = &dataset.manifest().provenance;
     // Where fewer classes were found than were asked for, more would not be found either.
-    let may_grow = provenance.options.get("top").is_some_and(|top| *top == concepts.len().to_string());
+    let number = |option: &str| provenance.options.get(option).and_then(|number| number.parse::<usize>().ok());
+    let may_grow = number("top").zip(number(TOP_FOUND)).is_some_and(|(top, found)| top <= found);
     let hint = match provenance.importer.as_str() {
         "openimages" if may_grow => "import again with a larger `--top`: more concepts may have ties",
         _ => "write ties between concepts into `hierarchy.json`, or rules by hand",
@@ -233,17 +238,7 @@ fn refuse_unclosed(hierarchy: &Hierarchy, table: &LabelTable) -> Result<()> {
     let more =
         if broken.len() > 1 { format!("; {} other ties are broken, too", broken.len() - 1) } else { String::new() };
     let message = format!("expected labels in `{path}` that are closed upwards, got `{rule}` broken by {rows}{more}");
-    let hint = "mend the labels, or write `\"closed\": false` in `hierarchy.json`; `chimera data check` lists all";
-    Err(Error::input(message, Some(hint.to_owned())))
-}
-
-/// What closed labels promise: everything implies what it is a kind of.
-fn axioms(rule_set: &mut RuleSet, ties: &Ties, table: &LabelTable) -> Vec<Edge> {
-    let dag = &mut rule_set.dag;
-    let mut leaf = |concept: usize| dag.resolve(&table.concepts[concept]).map(|concept| dag.leaf(concept));
-    let pairs: Vec<(Edge, Edge)> =
-        ties.ancestors.iter().filter_map(|&(kind, above)| Some((leaf(kind)?, leaf(above)?))).collect();
-    pairs.into_iter().filter_map(|(kind, above)| dag.gate(Op::Implies, vec![kind, above]).ok()).collect()
+    Err(Error::input(message, Some(UNCLOSED.to_owned())))
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ use super::stage::GateStage;
 use super::stored::StoredGate;
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
+use crate::mine::record::MiningRecord;
 use crate::model::ModelManifest;
 use crate::score::calibration_rows::Half;
 
@@ -44,6 +45,9 @@ pub struct GateSection {
     pub config: GateConfig,
     /// The rules as text.
     pub rules: String,
+    /// Where rules come from, and which rows chose them; empty where nobody mined.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mined: Vec<MiningRecord>,
     /// For each rule the keys of its gates, children before parents; `None` for one that was not taught.
     pub keys: Vec<Vec<Option<String>>>,
     /// The file in [`GATES`] with what leaves give their gates; `None` where that is z.
@@ -78,6 +82,7 @@ impl GateSection {
         Ok(Self {
             config: report.config.clone(),
             rules: chimera_logic::printer::format_rules(rule_set),
+            mined: stage.mined.clone(),
             keys: keys_of(report, rule_set),
             features: write_features(&stage.leaf_features, &folder.join(GATES))?,
             effects: stage.effects.as_ref().map(|effects| effects::write(effects, &folder.join(GATES))).transpose()?,

@@ -35,6 +35,7 @@ use crate::error::{Error, Result};
 use crate::file::is_unfinished;
 use crate::leaf::bank::LeafBank;
 use crate::leaf::encode::EncodedRows;
+use crate::mine::record::MiningRecord;
 use crate::parallel::in_parallel;
 use crate::score::calibration_rows::{CalibrationRows, is_calibration};
 
@@ -143,6 +144,8 @@ pub struct GateStage {
     pub calibration_rows: CalibrationRows,
     /// What was taught on grafts beside them.
     pub grafts: Option<Box<GraftStage>>,
+    /// Where the rules come from, for the model to keep: the stage cannot know, so whoever read them says it.
+    pub mined: Vec<MiningRecord>,
     /// The gates by the hashes of their keys, where they go into no folder.
     pub in_memory: GatesByHash,
     /// Seconds of all of it.
@@ -258,7 +261,8 @@ pub(super) fn teach(
     let leaf_features =
         lesson.leaves.clone().into_iter().filter(|(_, feature)| *feature != LeafFeature::Shared).collect();
     let grafts = grafts.map(Box::new);
-    Ok(GateStage { report, leaf_features, effects, lineage, calibration_rows, grafts, in_memory, seconds })
+    let mined = Vec::new();
+    Ok(GateStage { report, leaf_features, effects, lineage, calibration_rows, grafts, mined, in_memory, seconds })
 }
 
 /// Everything that teaching a gate needs.

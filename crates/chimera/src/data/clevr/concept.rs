@@ -138,6 +138,29 @@ impl Concept {
         }
     }
 
+    /// Whether it never holds without one of two others: `entered_then_collided(red,cube)` without `enter(red)` or
+    /// `enter(cube)`, `red` without `red_metal` or `red_rubber`.
+    #[must_use]
+    pub fn entails_either(&self, one: &Self, other: &Self) -> bool {
+        match (&self.meaning, &one.meaning, &other.meaning) {
+            (
+                Meaning::There(narrow) | Meaning::Enter(narrow) | Meaning::Exit(narrow),
+                Meaning::There(a),
+                Meaning::There(b),
+            )
+            | (Meaning::Enter(narrow), Meaning::Enter(a), Meaning::Enter(b))
+            | (Meaning::Exit(narrow), Meaning::Exit(a), Meaning::Exit(b)) => narrow.entails_either(a, b),
+            (Meaning::Meet(_, filters), Meaning::There(a), Meaning::There(b)) => {
+                filters.iter().any(|filter| filter.entails_either(a, b))
+            }
+            // One of the two came in, whichever it was.
+            (Meaning::Meet(Meeting::AfterEntering, filters), Meaning::Enter(a), Meaning::Enter(b)) => {
+                filters.iter().all(|filter| filter.entails_either(a, b))
+            }
+            _ => false,
+        }
+    }
+
     /// Refuses a list in which one concept has two names: rules could not know that they are one.
     ///
     /// # Errors
@@ -257,6 +280,19 @@ mod tests {
         assert!(
             !entails("entered_then_collided(red,cube)", "enter(cube)") && !entails("collide(cube,cube)", "enter(cube)")
         );
+        let either = |one: &str, two: &str, three: &str| {
+            let [one, two, three] = [one, two, three].map(|name| Concept::parse(name).unwrap());
+            one.entails_either(&two, &three)
+        };
+        assert!(either("entered_then_collided(red,cube)", "enter(cube)", "enter(red)"));
+        assert!(
+            either("collide(red,cube)", "metal", "rubber") && either("exit(red)", "exit(red_metal)", "exit(rubber)")
+        );
+        assert!(
+            !either("collide(red,cube)", "enter(cube)", "enter(red)")
+                && !either("enter(red)", "exit(red)", "exit(cube)")
+        );
+        assert!(!either("entered_then_collided(red,cube)", "enter(cube)", "enter(blue)"));
         let parse = |names: [&str; 2]| names.map(|name| Concept::parse(name).unwrap());
         assert!(Concept::check_distinct(&parse(["red", "red"])).is_ok());
         let error = Concept::check_distinct(&parse(["red", "red_any"])).unwrap_err().to_string();

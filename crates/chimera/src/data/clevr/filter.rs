@@ -21,6 +21,8 @@ pub struct Filter {
     material: Option<Material>,
     shape: Option<Shape>,
     size: Option<ObjectSize>,
+    /// Which of all looks it matches, a bit each.
+    looks: u128,
 }
 
 /// A word with the attribute that it is about.
@@ -58,7 +60,7 @@ impl Filter {
     /// # Errors
     /// An unknown word, with the nearest known one, or an attribute that is said twice.
     pub fn parse(name: &str) -> Result<Self> {
-        let mut filter = Self { name: name.to_owned(), color: None, material: None, shape: None, size: None };
+        let mut filter = Self { name: name.to_owned(), color: None, material: None, shape: None, size: None, looks: 0 };
         let mut is_any = false;
         for part in name.split('_') {
             if part == ANY {
@@ -92,6 +94,8 @@ impl Filter {
                 return Err(twice(name, word.attribute()));
             }
         }
+        filter.looks =
+            Look::all().enumerate().filter(|(_, look)| filter.matches(*look)).fold(0, |looks, (at, _)| looks | 1 << at);
         Ok(filter)
     }
 
@@ -111,6 +115,12 @@ impl Filter {
             && asks(self.material, wider.material)
             && asks(self.shape, wider.shape)
             && asks(self.size, wider.size)
+    }
+
+    /// Whether every object that looks so looks as one of two others ask: `red` and `red_metal`, `red_rubber`.
+    #[must_use]
+    pub fn entails_either(&self, one: &Self, other: &Self) -> bool {
+        self.looks & !(one.looks | other.looks) == 0
     }
 
     /// The size that it asks for, which only data with sizes can answer.
@@ -178,6 +188,18 @@ mod tests {
             assert_eq!((filter.matches(BALL), filter.matches(BOX)), (ball, block), "{name}");
             assert_eq!(filter.name(), name);
         }
+    }
+
+    #[test]
+    fn two_filters_may_leave_nothing_over() {
+        let filter = |name: &str| Filter::parse(name).unwrap();
+        let either = |narrow: &str, one: &str, other: &str| filter(narrow).entails_either(&filter(one), &filter(other));
+        assert!(
+            either("red", "red_metal", "rubber")
+                && either("any", "large", "small")
+                && either("red_cube", "blue", "red")
+        );
+        assert!(!either("red", "red_cube", "red_sphere") && !either("any", "red_metal", "rubber"));
     }
 
     #[test]

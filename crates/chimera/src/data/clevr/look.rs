@@ -77,6 +77,19 @@ pub struct Look {
     pub size: Option<ObjectSize>,
 }
 
+impl Look {
+    /// All looks of objects with a size: 96.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Color::ALL.into_iter().flat_map(|color| {
+            Material::ALL.into_iter().flat_map(move |material| {
+                Shape::ALL.into_iter().flat_map(move |shape| {
+                    ObjectSize::ALL.into_iter().map(move |size| Self { color, material, shape, size: Some(size) })
+                })
+            })
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +102,12 @@ mod tests {
         }
         assert_eq!((Color::ALL.len(), Material::ALL.len(), Shape::ALL.len(), ObjectSize::ALL.len()), (8, 2, 3, 2));
         assert_eq!(Shape::from_name("Cube"), None);
+    }
+
+    #[test]
+    fn looks_are_all_different() {
+        let looks: std::collections::BTreeSet<Look> = Look::all().collect();
+        assert_eq!((looks.len(), Look::all().count()), (96, 96));
     }
 
     #[test]

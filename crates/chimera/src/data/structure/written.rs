@@ -9,6 +9,7 @@ use super::ties::{Tie, Ties};
 use super::{LeftOut, Origin, StructuralRule, StructureOptions};
 use crate::data::cell::shown;
 use crate::data::hierarchy::Hierarchy;
+use crate::data::rule_names::{slug, unused};
 use crate::data::table::LabelTable;
 
 /// Names of classes for a line of text.
@@ -48,8 +49,7 @@ pub(super) fn written(
         for tie in &ties.inferred {
             let rule = tied(of_parts, tie);
             let way = listed(&rule.through);
-            left_out
-                .push((rule, format!("inferred through {way}: what is said of a kind of things is not said of each")));
+            left_out.push((rule, format!("the hierarchy does not say it; it is inferred through {way}")));
         }
     }
     if options.inverted {
@@ -69,19 +69,4 @@ pub(super) fn written(
 fn positives(table: &LabelTable) -> Vec<u64> {
     let labels = table.labels.select(&table.training_rows());
     (0..labels.columns()).map(|concept| labels.counts(concept).holds).collect()
-}
-
-/// A name of small letters, digits and `_`.
-fn slug(name: &str) -> String {
-    let lower = name.to_lowercase();
-    let words = lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("_")
-}
-
-/// The name, with a number behind it where it is taken.
-fn unused(name: &str, taken: &mut BTreeSet<String>) -> String {
-    let numbered = |number: usize| if number == 1 { name.to_owned() } else { format!("{name}_{number}") };
-    let free = (1..).map(numbered).find(|name| !taken.contains(name)).unwrap_or_default();
-    taken.insert(free.clone());
-    free
 }

@@ -1,0 +1,110 @@
+//! `mine --explain`: what speaks for one rule, and samples that keep and break it.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use chimera::data::dataset::Dataset;
+use chimera::media::png::write_png;
+use chimera::media::sheet::SheetParams;
+use chimera::mine::Mining;
+use chimera::mine::explain::{Explanation, explain};
+use chimera::mine::rounding::down;
+
+use crate::Outcome;
+use crate::args::MineArguments;
+use crate::console::{self, Console};
+use crate::ending;
+use crate::table::{Align, Table, counted, grouped};
+
+/// Refuses a place for the sheet before any work.
+pub(super) fn check_sheet(arguments: &MineArguments) -> anyhow::Result<()> {
+    let sheet = arguments.sheet.as_deref();
+    ending::expect(sheet, &["png"])?;
+    console::check_out(sheet, std::iter::empty(), &[&arguments.folder])
+}
+
+pub(super) fn run(
+    arguments: &MineArguments,
+    dataset: &Dataset,
+    mining: &Mining,
+    rule: &str,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let mut explanation = explain(dataset, mining, rule)?;
+    if let Some(path) = &arguments.sheet {
+        draw(path, arguments, dataset, &mut explanation, console)?;
+    }
+    if arguments.json {
+        console.write_json(&explanation)?;
+    } else {
+        write_text(&explanation, console.results())?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Half of the sheet for samples that break the rule, the rest for those that keep it, drawn by the seed.
+fn draw(
+    path: &Path,
+    arguments: &MineArguments,
+    dataset: &Dataset,
+    explanation: &mut Explanation,
+    console: &Console,
+) -> anyhow::Result<()> {
+    for rows in [&mut explanation.breaking, &mut explanation.keeping] {
+        chimera::seed::stream(arguments.seed, "samples that explain", 0).shuffle(rows);
+    }
+    let breaking = explanation.breaking.len().min(arguments.samples / 2);
+    let keeping = explanation.keeping.len().min(arguments.samples - breaking);
+    let breaking = &explanation.breaking[..explanation.breaking.len().min(arguments.samples - keeping)];
+    let groups = [("breaks it", breaking), ("keeps it", &explanation.keeping[..])];
+    let sheet = dataset.grouped_sheet(&groups, keeping.max(breaking.len()), SheetParams::default())?;
+    write_png(path, &sheet.picture)?;
+    console.say(format_args!("{} in `{}`", counted(sheet.shown, "sample"), path.display()));
+    for (_, error) in &sheet.left_out {
+        console.say(format_args!("left out: {error}"));
+    }
+    Ok(())
+}
+
+fn write_text(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    let [left, right] = &explanation.sides;
+    writeln!(out, "{}\n\ntrain rows, `{left}` by `{right}`:", explanation.formula)?;
+    let mut table =
+        Table::new(&[("", Align::Left), ("holds", Align::Right), ("fails", Align::Right), ("unknown", Align::Right)]);
+    for (name, counts) in ["holds", "fails", "unknown"].into_iter().zip(explanation.table) {
+        let cells = counts.map(grouped);
+        table.row(std::iter::once(name.to_owned()).chain(cells).collect());
+    }
+    table.write(out, 2)?;
+    if !explanation.parts.is_empty() {
+        let mut table = Table::new(&[
+            ("rows", Align::Left),
+            ("applies", Align::Right),
+            ("kept", Align::Right),
+            ("confidence", Align::Right),
+            ("95 % interval", Align::Right),
+            ("lift", Align::Right),
+            ("p", Align::Right),
+        ]);
+        for part in &explanation.parts {
+            let confidence = if part.support > 0 {
+                format!("{:.4}", down(part.kept as f64 / part.support as f64))
+            } else {
+                String::new()
+            };
+            table.row(vec![
+                part.rows.to_owned(),
+                grouped(part.support),
+                grouped(part.kept),
+                confidence,
+                super::interval(part.interval),
+                part.lift.map_or_else(String::new, |lift| format!("{lift:.2}")),
+                format!("{:.0e}", part.p),
+            ]);
+        }
+        writeln!(out)?;
+        table.write(out, 2)?;
+    }
+    writeln!(out)?;
+    explanation.verdict.iter().try_for_each(|words| writeln!(out, "{words}"))
+}

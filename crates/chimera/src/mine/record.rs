@@ -1,0 +1,212 @@
+//! What a mined file says about how it came about, and which rows it has seen: TOML in comments, which a person can read, and
+//! which a model keeps. Nothing may be evaluated on rows that selected the rules; [`Overlap`] says how surely they are told.
+//!
+//! ```text
+//! # [[mined]]
+//! # command = "chimera mine ds -o mined.rules"
+//! # dataset = "ds"
+//! # rows = 720
+//! # fingerprint = "3e2a..."
+//! ```
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::options::MineOptions;
+use crate::data::dataset::Dataset;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result, lower_first};
+
+/// How a record starts.
+const HEADING: &str = "[[mined]]";
+
+/// How its list of rows starts, at the end of the file.
+const SEEN: &str = "[mined.seen]";
+
+/// Rows of a larger number that are listed. Rows that have a share `s` of those that were seen are missed with probability
+/// (1 - s)^64: hardly ever where a split was dealt anew, half the time where they have one in a hundred.
+const LISTED: usize = 64;
+
+/// Where mined rules come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct MiningRecord {
+    /// Version of Chimera that mined.
+    pub chimera: String,
+    /// What was typed.
+    pub command: String,
+    /// The dataset's name.
+    pub dataset: String,
+    /// How many train rows were seen.
+    pub rows: usize,
+    /// A hash of which rows these are, whatever split they are in.
+    pub fingerprint: String,
+    /// Every choice.
+    pub options: MineOptions,
+    /// Some of the rows.
+    pub seen: SeenRows,
+}
+
+/// The rows with the smallest hashes, up to 64: which rows these are depends on nothing but the rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenRows {
+    /// Hashes of ids and media, in ascending order.
+    pub rows: Vec<String>,
+}
+
+/// How rows that are to be evaluated meet rows that selected rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    /// They are the same rows.
+    Same,
+    /// At least so many of them were seen.
+    Partly(usize),
+    /// None of them is listed among those that were seen: certain where at most 64 were, else as good as 64 of them tell.
+    Apart,
+}
+
+/// A name of a row that does not depend on the dataset that it is in.
+fn hash(dataset: &Dataset, row: usize) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("chimera mined row");
+    let texts = [&dataset.table().ids[row], dataset.media_name(row).unwrap_or_default()];
+    texts.iter().for_each(|text| _ = hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes()));
+    hasher.finalize().to_hex()[..12].to_owned()
+}
+
+/// The names of rows, in ascending order.
+fn hashes<Purpose>(dataset: &Dataset, rows: &Rows<Purpose>) -> Vec<String> {
+    let mut hashes: Vec<String> = rows.numbers().iter().map(|&row| hash(dataset, row)).collect();
+    hashes.sort_unstable();
+    hashes
+}
+
+/// A name of all rows together. It knows no splits ([`Dataset::row_fingerprint`] does): rows that were mined for training are the
+/// same rows where they are test rows.
+fn fingerprint(hashes: &[String]) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("chimera mined rows");
+    hashes.iter().for_each(|hash| _ = hasher.update(hash.as_bytes()));
+    hasher.finalize().to_string()
+}
+
+impl MiningRecord {
+    /// The record of rules that were mined from these rows.
+    pub(super) fn new<Purpose>(dataset: &Dataset, rows: &Rows<Purpose>, options: &MineOptions, command: &str) -> Self {
+        let mut hashes = hashes(dataset, rows);
+        let fingerprint = fingerprint(&hashes);
+        hashes.truncate(LISTED);
+        Self {
+            chimera: env!("CARGO_PKG_VERSION").to_owned(),
+            command: command.to_owned(),
+            dataset: dataset.manifest().name.clone(),
+            rows: rows.len(),
+            fingerprint,
+            options: options.clone(),
+            seen: SeenRows { rows: hashes },
+        }
+    }
+
+    /// Whether rows selected the rules, whatever dataset they are in now.
+    #[must_use]
+    pub fn overlap<Purpose>(&self, dataset: &Dataset, rows: &Rows<Purpose>) -> Overlap {
+        let hashes = hashes(dataset, rows);
+        if fingerprint(&hashes) == self.fingerprint {
+            return Overlap::Same;
+        }
+        let listed: BTreeSet<&String> = self.seen.rows.iter().collect();
+        match hashes.iter().filter(|hash| listed.contains(hash)).count() {
+            0 => Overlap::Apart,
+            seen => Overlap::Partly(seen),
+        }
+    }
+
+    /// The comments at the head of a mined file.
+    ///
+    /// # Errors
+    /// None that a record can have.
+    pub(super) fn head(&self) -> Result<String> {
+        Ok(commented(&self.blocks()?.0))
+    }
+
+    /// The comments at its end.
+    ///
+    /// # Errors
+    /// None that a record can have.
+    pub(super) fn tail(&self) -> Result<String> {
+        Ok(commented(&self.blocks()?.1))
+    }
+
+    /// All of it as comments, in one piece.
+    ///
+    /// # Errors
+    /// None that a record can have.
+    pub(crate) fn to_comments(&self) -> Result<String> {
+        Ok(self.head()? + &self.tail()?)
+    }
+
+    fn blocks(&self) -> Result<(String, String)> {
+        #[derive(Serialize)]
+        struct File<'a> {
+            mined: [&'a MiningRecord; 1],
+        }
+        let text = toml::to_string(&File { mined: [self] })
+            .map_err(|error| Error::input(format!("cannot write how rules were mined: {error}"), None))?;
+        let (head, _) = text.split_once(SEEN).unwrap_or((&text, ""));
+        // The library would write all of them on one line.
+        let mut tail = format!("{SEEN}\nrows = [\n");
+        for line in self.seen.rows.chunks(7) {
+            let quoted: Vec<String> = line.iter().map(|hash| format!("\"{hash}\"")).collect();
+            let _ = writeln!(tail, "{},", quoted.join(", "));
+        }
+        tail.push_str("]\n");
+        Ok((head.trim_end().to_owned() + "\n", tail))
+    }
+}
+
+fn commented(text: &str) -> String {
+    text.lines().map(|line| format!("# {line}").trim_end().to_owned() + "\n").collect()
+}
+
+/// The records in a rule file, or in several that follow each other: none where nothing was mined.
+///
+/// # Errors
+/// A record that cannot be read, since somebody changed it: rows that must not be evaluated could not be told.
+pub fn read_records(name: &str, text: &str) -> Result<Vec<MiningRecord>> {
+    #[derive(Deserialize)]
+    struct File {
+        #[serde(default)]
+        mined: Vec<MiningRecord>,
+    }
+    let mut toml = String::new();
+    let mut inside = false;
+    for line in text.lines() {
+        let comment = line.trim().strip_prefix('#').map(str::trim);
+        inside = match comment {
+            Some(HEADING | SEEN) => true,
+            Some(_) => inside,
+            None => false,
+        };
+        if let Some(comment) = comment.filter(|_| inside) {
+            let _ = writeln!(toml, "{comment}");
+        }
+    }
+    let file: File = toml::from_str(&toml).map_err(|error| {
+        let message = format!("cannot read how the rules of `{name}` were mined: {}", lower_first(error.message()));
+        let hint = "leave the comments from `# [[mined]]` and `# [mined.seen]` on as they were written, or mine again";
+        Error::input(message, Some(hint.to_owned()))
+    })?;
+    Ok(file.mined)
+}
+
+/// Records from several places, each once, in the order in which they are met.
+#[must_use]
+pub fn joined(records: impl IntoIterator<Item = MiningRecord>) -> Vec<MiningRecord> {
+    let mut once = Vec::new();
+    for record in records {
+        if !once.contains(&record) {
+            once.push(record);
+        }
+    }
+    once
+}
