@@ -2,6 +2,8 @@
 
 mod clevr;
 mod data;
+mod eval;
+mod mine;
 mod openimages;
 mod score;
 mod structure;
@@ -16,6 +18,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::clevr::*;
 pub(crate) use self::data::*;
+pub(crate) use self::eval::*;
+pub(crate) use self::mine::*;
 pub(crate) use self::openimages::*;
 pub(crate) use self::score::*;
 pub(crate) use self::structure::*;
@@ -27,7 +31,7 @@ pub(crate) use self::world::*;
 #[derive(Debug, Parser)]
 #[command(name = "chimera", version, max_term_width = 110, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 findings (`rules check` found errors, `fmt --check` a difference), 2 could not run, \
+    after_help = "Exit codes: 0 done, 1 findings (`rules check` found errors, `fmt --check` a difference, `compare` a regression), 2 could not run, \
     130 interrupted.\n\
     Results go to standard output or to -o, words to standard error.\n\n\
     Start with `chimera demo`, then `chimera rules check my.rules --data labels.csv`."
@@ -54,12 +58,18 @@ pub(crate) enum Command {
     /// Show and check dataset folders.
     #[command(subcommand)]
     Data(DataCommand),
+    /// Find rules in the labels of a dataset's train rows.
+    Mine(Box<MineArguments>),
     /// Learn a dataset's concepts, and gates for rules over them.
     Train(Box<TrainArguments>),
     /// Teach a model new rules: only the gates that are missing.
     Add(AddArguments),
     /// Score samples: how badly each breaks which rule.
     Score(ScoreArguments),
+    /// Measure every method on test rows, side by side, into a report.
+    Eval(EvalArguments),
+    /// Compare two reports, rule by rule.
+    Compare(CompareArguments),
     /// List, check and clean up the gates that are kept for all models.
     #[command(subcommand)]
     Cache(CacheCommand),

@@ -3,11 +3,14 @@
 mod add;
 mod args;
 mod cache;
+mod compare;
 mod console;
 mod data;
 mod demo;
 mod ending;
+mod eval;
 mod import;
+mod mine;
 mod rules;
 mod score;
 mod table;
@@ -49,9 +52,12 @@ fn main() -> ExitCode {
         Command::Import(command) => import::run(&command, &console),
         Command::World(command) => world::run(&command, &mut console),
         Command::Data(command) => data::run(&command, &mut console),
+        Command::Mine(arguments) => mine::run(&arguments, &mut console),
         Command::Train(arguments) => train::run(&arguments, &mut console),
         Command::Add(arguments) => add::run(&arguments, &mut console),
         Command::Score(arguments) => score::run(&arguments, &mut console),
+        Command::Eval(arguments) => eval::run(&arguments, &mut console),
+        Command::Compare(arguments) => compare::run(&arguments, &mut console),
         Command::Cache(command) => cache::run(&command, &mut console),
         Command::Demo(arguments) => demo::run(&arguments, &mut console),
     };

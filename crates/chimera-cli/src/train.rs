@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use chimera::card;
 use chimera::data::dataset::Dataset;
 use chimera::gate;
 use chimera::gate::report::GatesReport;
@@ -28,12 +29,40 @@ use serde::Serialize;
 use crate::Outcome;
 use crate::args::TrainArguments;
 use crate::console::Console;
-use crate::table::{Align, Table};
+use crate::rules::input::Traced;
+use crate::table::{Align, Table, counted};
+
+/// So many concepts are named.
+const NAMED: usize = 5;
+
+/// Says before the work of which concepts nothing can be learned.
+fn tell_constant(dataset: &Dataset, console: &Console) -> anyhow::Result<()> {
+    let labels = dataset.table().labels.select(dataset.train()?.numbers());
+    let counts = (0..labels.columns()).map(|concept| labels.counts(concept));
+    let constant: Vec<&str> = dataset
+        .table()
+        .concepts
+        .iter()
+        .zip(counts)
+        .filter(|(_, counts)| counts.holds == 0 || counts.fails == 0)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if !constant.is_empty() {
+        let (some, more) = (&constant[..constant.len().min(NAMED)], if constant.len() > NAMED { ", .." } else { "" });
+        console.say(format_args!(
+            "nothing can be learned of {}, the same on all train rows: {}{more}",
+            counted(constant.len(), "concept"),
+            some.join(", ")
+        ));
+    }
+    Ok(())
+}
 
 pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let choices = choices::settled(arguments)?;
     let dataset = Dataset::open(&arguments.dataset)?;
-    let rule_set = arguments.rules.as_deref().map(|path| gates::load(path, &dataset, console)).transpose()?;
+    let traced = arguments.rules.as_deref().map(|path| gates::load(path, &dataset, console)).transpose()?;
+    tell_constant(&dataset, console)?;
     let encoder = choices.encoder_for(&dataset)?;
     choices.check_use(&encoder)?;
     if let EncoderConfig::Frames { network: network @ (Network::Resnet18 | Network::MobilenetV2), .. } = encoder
@@ -57,9 +86,9 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
     };
     let shown = events::Shown::new(console);
     let stage = stage::run(&dataset, &choices.leaf, &workplace, &|event| shown.show(&event))?;
-    let gate_stage = match &rule_set {
+    let gate_stage = match &traced {
         None => None,
-        Some(rule_set) => {
+        Some(Traced { rule_set, mined }) => {
             let gates = arguments.out.join(model::GATES);
             fs::create_dir_all(&gates).with_context(|| unusable(&gates))?;
             let rows = choices.leaf.share(stage.encoded.present(&dataset.train()?));
@@ -67,17 +96,21 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
             let material = Material { dataset: &dataset, rows: &rows, bank, encoded };
             let threads = arguments.threads.get();
             let place = Place { cache: &cache, gates: Some(&gates), threads, retrain: arguments.retrain };
-            Some(gate::stage::run(material, rule_set, &choices.gates, place, &|event| shown.show_gates(&event))?)
+            let mut taught =
+                gate::stage::run(material, rule_set, &choices.gates, place, &|event| shown.show_gates(&event))?;
+            taught.mined.clone_from(mined);
+            Some(taught)
         }
     };
     drop(shown);
-    let taught = rule_set.as_ref().zip(gate_stage.as_ref());
+    let taught = traced.as_ref().map(|traced| &traced.rule_set).zip(gate_stage.as_ref());
     let manifest = model::write(&arguments.out, &dataset, &choices.leaf, &stage, taught)?;
     if taught.is_some() {
         let engine = Engine::open(&arguments.out, &DeviceChoice::default().open())?;
         readable::write(&engine, &arguments.out, arguments.threads.get())?;
     }
     let report = gate_stage.as_ref().map(|stage| &stage.report);
+    card::write(&arguments.out, &manifest, &dataset, report)?;
     if arguments.json {
         console.write_json(&Summary::of(&stage, &manifest, report))?;
     } else {

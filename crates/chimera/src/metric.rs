@@ -3,9 +3,11 @@
 //! Everything works on slices, skips unknown labels, and says `None` where a number is not defined: a concept without
 //! positives or without negatives has no AUROC, and certainly not one of 0.5.
 
+pub mod bootstrap;
 pub mod columns;
 pub mod label_bits;
 pub mod leaf_table;
+pub mod paired;
 mod radix;
 pub mod ranking;
 pub mod reliability;

@@ -3,7 +3,8 @@
 //! `manifest.json` is written last and names what belongs to the model: a folder without it is no model, however much a
 //! killed run left there. `encoder.safetensors` and `heads.safetensors` are the leaf bank, `calibration.json` makes its logits
 //! probabilities, `leaves.csv` says how well each concept is recognised and `train.jsonl` how it was learned. `gates` has a
-//! file a gate; which gates belong to which rule is in the manifest. `rules.rules` and `gates.json` are there to be read.
+//! file a gate; which gates belong to which rule is in the manifest. `rules.rules`, `gates.json` and `card.md` are there to be read, and
+//! `seen.bin` tells rows that it was trained on.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::eval::seen::{SEEN, SeenRows};
 use crate::file::write_atomic;
 use crate::gate::report::GatesReport;
 pub use crate::gate::rules::GATES;
@@ -36,7 +38,7 @@ pub const CHECKPOINT: &str = "checkpoint.safetensors";
 const ENCODER: &str = "encoder.safetensors";
 const HEADS: &str = "heads.safetensors";
 const CALIBRATION: &str = "calibration.json";
-const LEAVES: &str = "leaves.csv";
+pub(crate) const LEAVES: &str = "leaves.csv";
 /// The log of training, an epoch a line.
 pub const LOG: &str = "train.jsonl";
 
@@ -45,15 +47,18 @@ const RULES: &str = "rules.rules";
 /// What became of each gate.
 const GATES_REPORT: &str = "gates.json";
 
+/// The page for people.
+pub(crate) const CARD: &str = "card.md";
+
 /// What `score` flags by default.
 pub(crate) const THRESHOLDS: &str = "thresholds.json";
 
 /// Every file that a model folder can hold, beside the folder [`GATES`].
-pub const FILES: [&str; 10] =
-    [MANIFEST, CHECKPOINT, ENCODER, HEADS, CALIBRATION, LEAVES, LOG, RULES, GATES_REPORT, THRESHOLDS];
+pub const FILES: [&str; 12] =
+    [MANIFEST, CHECKPOINT, ENCODER, HEADS, CALIBRATION, LEAVES, LOG, RULES, GATES_REPORT, THRESHOLDS, SEEN, CARD];
 
 /// Raised when an older program cannot read a model any more, or this one an older model.
-const SCHEMA: u32 = 3;
+const SCHEMA: u32 = 4;
 
 /// What `manifest.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -234,6 +239,16 @@ pub fn fingerprints_of(dataset: &Dataset) -> Result<BTreeMap<String, String>> {
     Ok(fingerprints)
 }
 
+/// What of a dataset is not as a model was trained on; `None` where it is the same.
+///
+/// # Errors
+/// Features that cannot be read.
+pub fn difference(manifest: &ModelManifest, dataset: &Dataset) -> Result<Option<String>> {
+    let (trained_on, found) = (&manifest.dataset.fingerprints, fingerprints_of(dataset)?);
+    let what = trained_on.keys().chain(found.keys()).find(|what| trained_on.get(*what) != found.get(*what));
+    Ok(what.cloned())
+}
+
 /// Writes what is there to be read, then a manifest with new rules and gates, which lie in the folder already, and removes
 /// gates that no rule needs any more. The folder is the old model until the manifest is there, and the new one from then on.
 ///
@@ -259,7 +274,10 @@ fn write_manifest(folder: &Path, manifest: &ModelManifest) -> Result<()> {
 
 fn write_readable(folder: &Path, manifest: &ModelManifest, report: &GatesReport) -> Result<()> {
     let Some(section) = &manifest.gates else { return Ok(()) };
-    write_atomic(&folder.join(RULES), |out| out.write_all(section.rules.as_bytes()))?;
+    // Whoever takes the rules from here takes along where they come from.
+    let mined = section.mined.iter().map(|record| Ok(format!("\n{}", record.to_comments()?)));
+    let text = section.rules.clone() + &mined.collect::<Result<String>>()?;
+    write_atomic(&folder.join(RULES), |out| out.write_all(text.as_bytes()))?;
     let bytes = json(report)?;
     write_atomic(&folder.join(GATES_REPORT), |out| out.write_all(&bytes))?;
     Ok(())
@@ -300,6 +318,7 @@ pub fn write(
     put(ENCODER, &bank.encoder_bytes()?)?;
     put(HEADS, &bank.head_bytes()?)?;
     put(CALIBRATION, &json(&stage.calibration)?)?;
+    put(SEEN, &SeenRows::of(dataset, &stage.encoded)?.to_bytes())?;
     if let Some((_, leaves)) = &stage.leaves {
         leaves.write_csv(&folder.join(LEAVES))?;
     }

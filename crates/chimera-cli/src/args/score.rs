@@ -90,7 +90,9 @@ pub(crate) struct ScoreArguments {
 const SEVERITIES: [(&str, RuleSeverity); 3] =
     [("low", RuleSeverity::Low), ("medium", RuleSeverity::Medium), ("high", RuleSeverity::High)];
 
-fn named<T: Copy + Send + Sync + 'static>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
+pub(super) fn named<T: Copy + Send + Sync + 'static>(
+    names: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
     let words = PossibleValuesParser::new(names.iter().map(|(name, _)| *name));
     words.try_map(|word| names.iter().find(|(name, _)| *name == word).map(|(_, value)| *value).ok_or("no such name"))
 }

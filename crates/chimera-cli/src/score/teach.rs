@@ -8,6 +8,7 @@ use chimera::baseline::{FittedOn, Teaching};
 use chimera::data::dataset::Dataset;
 use chimera::gate::stage::Place;
 use chimera::leaf::encode::EncodedRows;
+use chimera::model;
 use chimera::score::aggregate::Aggregation;
 use chimera::score::engine::{Engine, Scoring};
 
@@ -49,7 +50,7 @@ impl TrainingData {
         }
         if let Some(input) = input {
             let dataset = Dataset::open(input)?;
-            if material::difference(&engine.model, &dataset)?.is_none() {
+            if model::difference(&engine.model.manifest, &dataset)?.is_none() {
                 return Ok(Some(dataset));
             }
         }

@@ -11,6 +11,7 @@ use chimera::leaf::encode;
 use chimera::leaf::stage::{Cached, StageEvent};
 use chimera::leaf::train::{EpochRecord, TrainEvent};
 use chimera::media::prepared::Progress;
+use chimera::score::method::Method;
 
 use crate::console::{Bar, Console};
 use crate::table::counted;
@@ -76,6 +77,11 @@ impl<'a> Shown<'a> {
             }
             GateEvent::NotKept(_) => {}
         }
+    }
+
+    /// A method is asked.
+    pub(crate) fn method(&self, method: Method, seed: u64) {
+        self.say(format_args!("{} at seed {seed}", method.name()));
     }
 
     fn encoding(&self, what: &'static str, progress: encode::Progress) {

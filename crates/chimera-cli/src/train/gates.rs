@@ -3,17 +3,15 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::bail;
 use chimera::data::dataset::Dataset;
 use chimera::gate::effects::ExplainedReport;
 use chimera::gate::grafts::GraftsReport;
 use chimera::gate::report::{AuditedOn, GateReport, GatesReport, Origin};
 use chimera_logic::diagnostic::Diagnostics;
 use chimera_logic::lint::lint;
-use chimera_logic::rules::RuleSet;
 
 use crate::console::Console;
-use crate::rules::input;
+use crate::rules::input::{self, Traced};
 use crate::table::{Align, Table, counted, grouped};
 
 /// A gate that is right less often than this on a row of its truth table has not learned it.
@@ -23,20 +21,17 @@ const TOO_OFTEN_WRONG: f64 = 0.5;
 const LISTED: usize = 40;
 
 /// Loads rules over the concepts of a dataset; there must be some.
-pub(crate) fn load(path: &Path, dataset: &Dataset, console: &Console) -> anyhow::Result<RuleSet> {
-    let rule_set = input::load_sound(path, Some(dataset.table()), console)?;
-    if rule_set.rules.is_empty() {
-        bail!("expected rules in `{}`, got none", input::shown(path));
-    }
+pub(crate) fn load(path: &Path, dataset: &Dataset, console: &Console) -> anyhow::Result<Traced> {
+    let traced = input::load_traced(path, dataset.table().vocabulary(), console)?;
     let mut findings = Diagnostics::default();
-    if lint(&rule_set, &mut findings).is_ok() && findings.errors() + findings.warnings() > 0 {
+    if lint(&traced.rule_set, &mut findings).is_ok() && findings.errors() + findings.warnings() > 0 {
         let (errors, warnings) = (counted(findings.errors(), "error"), counted(findings.warnings(), "warning"));
         let (file, data) = (input::shown(path), dataset.folder().display());
         console.say(format_args!(
             "{errors} and {warnings} in the logic of the rules; to see them: chimera rules check {file} --data {data}"
         ));
     }
-    Ok(rule_set)
+    Ok(traced)
 }
 
 /// Says how many normal rows there are for thresholds: few promise little.

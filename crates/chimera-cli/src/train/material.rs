@@ -19,7 +19,7 @@ pub(crate) fn encode(
     threads: NonZeroUsize,
     shown: &Shown<'_>,
 ) -> anyhow::Result<EncodedRows> {
-    if let Some(what) = difference(model, dataset)? {
+    if let Some(what) = model::difference(&model.manifest, dataset)? {
         bail!(
             "expected the data that the model was trained on (`{}`), got `{}` with other {what}\nhint: give that dataset \
              to `--data`, or train a new model on this one",
@@ -36,11 +36,4 @@ pub(crate) fn encode(
         );
     }
     Ok(encoded)
-}
-
-/// What of a dataset is not as the model was trained on; `None` where it is the same.
-pub(crate) fn difference(model: &Model, dataset: &Dataset) -> anyhow::Result<Option<String>> {
-    let (trained_on, found) = (&model.manifest.dataset.fingerprints, model::fingerprints_of(dataset)?);
-    let what = trained_on.keys().chain(found.keys()).find(|what| trained_on.get(*what) != found.get(*what));
-    Ok(what.cloned())
 }

@@ -81,7 +81,11 @@ fn check_finds_what_is_wrong() {
         "id,media,split,person,never,nowhere\na,a.png,train,1,0,\nb,a.png,test,0,0,\nc,gone.png,train,1,0,\nd,b.png,train,0,0,\n",
     );
     let ran = sandbox.run("import table bad.csv --media-root images --out ds");
-    assert!(ran.err.contains("note: 1 medium that is not there\n  gone.png"), "{}", ran.err);
+    assert!(
+        ran.err.contains("note: 1 medium that is not there (its sample stays, without it)\n  gone.png"),
+        "{}",
+        ran.err
+    );
     let check = sandbox.run("data check ds/");
     assert_eq!(check.code, 1);
     for part in [
@@ -197,6 +201,13 @@ fn media_are_looked_into() {
 #[test]
 fn what_cannot_run_exits_2_and_says_why() {
     let sandbox = sandbox();
+    // Without media there is no sheet, but all else is told.
+    sandbox.write("bare/dataset.toml", "name = 'bare'\nkind = 'labels'\n");
+    sandbox.write("bare/samples.csv", "id,split,red\na,train,1\nb,test,0\n");
+    let shown = sandbox.run("data show bare --sheet sheet.png");
+    assert_eq!(shown.code, 2, "{}", shown.err);
+    assert!(shown.out.starts_with("bare: 2 samples of kind labels, 1 concept\n"), "{}", shown.out);
+    assert!(shown.err.contains("got `bare` of kind labels\nhint: import it again with its pictures"), "{}", shown.err);
     sandbox.write("yes.csv", "id,red\na,yes\n");
     for (words, expected) in [
         ("import table none.csv --out ds", "cannot read `none.csv`"),
@@ -232,7 +243,7 @@ fn what_cannot_run_exits_2_and_says_why() {
         assert!(ran.err.contains(expected), "{words}: {}", ran.err);
         assert!(!ran.err.contains("panicked"), "{words}: {}", ran.err);
     }
-    assert_eq!(sandbox.files(), ["images", "labels.csv", "my.rules", "yes.csv"]);
+    assert_eq!(sandbox.files(), ["bare", "images", "labels.csv", "my.rules", "yes.csv"]);
 }
 
 /// An import that takes a while, caught in the middle of writing its pictures.

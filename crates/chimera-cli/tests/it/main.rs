@@ -12,11 +12,13 @@
 mod support;
 
 mod data;
+mod eval;
 mod gates;
 mod import_openimages;
 mod import_solids;
 mod import_vidor;
 mod methods;
+mod mine;
 mod rules;
 mod score;
 mod score_input;

@@ -60,8 +60,16 @@ fn a_dataset_becomes_a_model() {
         "{}",
         ran.out
     );
-    let files =
-        ["calibration.json", "encoder.safetensors", "heads.safetensors", "leaves.csv", "manifest.json", "train.jsonl"];
+    let files = [
+        "calibration.json",
+        "card.md",
+        "encoder.safetensors",
+        "heads.safetensors",
+        "leaves.csv",
+        "manifest.json",
+        "seen.bin",
+        "train.jsonl",
+    ];
     let mut found: Vec<String> = std::fs::read_dir(sandbox.path("model"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -35,6 +35,8 @@ pub struct EncodedRows {
     places: Vec<Option<usize>>,
     /// Blake3 of what every sample was made of.
     content: String,
+    /// What each sample was made of; rows without a medium have nothing.
+    contents: Vec<Option<[u8; 32]>>,
 }
 
 impl EncodedRows {
@@ -59,17 +61,25 @@ impl EncodedRows {
             logits.iter_mut().zip(answer.logits.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
             Ok(())
         })?;
+        let ids = &view.samples.dataset().table().ids;
+        let contents: Vec<Option<[u8; 32]>> = (0..ids.len()).map(|row| view.samples.content_hash(row)).collect();
         let mut content = blake3::Hasher::new();
-        for (row, id) in view.samples.dataset().table().ids.iter().enumerate() {
-            content.update(id.as_bytes()).update(&[0]).update(&view.samples.content_hash(row).unwrap_or_default());
+        for (id, of_row) in ids.iter().zip(&contents) {
+            content.update(id.as_bytes()).update(&[0]).update(&of_row.unwrap_or_default());
         }
-        Ok(Self { encoded, places, content: content.finalize().to_string() })
+        Ok(Self { encoded, places, content: content.finalize().to_string(), contents })
     }
 
     /// A hash of the content of every sample: its medium or its given features.
     #[must_use]
     pub fn content(&self) -> &str {
         &self.content
+    }
+
+    /// A hash of the content of one sample; `None` where it has no medium.
+    #[must_use]
+    pub fn content_of(&self, row: usize) -> Option<[u8; 32]> {
+        self.contents[row]
     }
 
     /// The z of a row; `None` where it has no medium.

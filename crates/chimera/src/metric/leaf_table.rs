@@ -98,7 +98,8 @@ impl LeafTable {
         write_atomic(path, |out| self.csv(out))
     }
 
-    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// The content of `leaves.csv`.
+    pub(crate) fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut csv = csv::Writer::from_writer(out);
         csv.write_record(COLUMNS).map_err(csv_error)?;
         for row in &self.rows {

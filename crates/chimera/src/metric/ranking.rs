@@ -69,6 +69,39 @@ impl Ranking {
         items.ranked()
     }
 
+    /// Ranks rows by scores of double precision, in which probabilities near 0 or 1 are still apart. Rows without a score or
+    /// with an unknown label are left out.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_doubles(scores: &[Option<f64>], labels: &[Option<bool>]) -> Result<Self> {
+        check_lengths(scores.len(), labels.len())?;
+        let mut order: Vec<(f64, usize, bool)> = Vec::with_capacity(scores.len());
+        for (row, (score, label)) in scores.iter().zip(labels).enumerate() {
+            if let (Some(score), Some(label)) = (*score, *label) {
+                if score.is_nan() {
+                    return Err(not_a_number(row));
+                }
+                // Adding zero makes the negative zero positive: both are one score.
+                order.push((score + 0.0, row, label));
+            }
+        }
+        order.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        let (mut items, mut place) = (Vec::with_capacity(order.len()), 0_u64);
+        for (at, &(score, row, positive)) in order.iter().enumerate() {
+            place += u64::from(at > 0 && score < order[at - 1].0);
+            items.push(place << 32 | (row as u64) << 1 | u64::from(positive));
+        }
+        let positives = order.iter().filter(|(.., positive)| *positive).count() as u64;
+        Ok(Self { items, rows: scores.len(), positives })
+    }
+
+    /// Rows that it was made of, those left out included.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// Rows with a positive label.
     #[must_use]
     pub fn positives(&self) -> u64 {
@@ -107,6 +140,42 @@ impl Ranking {
             return Err(Error::input(format!("expected fewer than {MOST_ROWS} draws, got {all}"), None));
         }
         Ok(self.sweep(positives, all - positives, weight))
+    }
+
+    /// The AUROC of rows drawn with replacement, and nothing else; NaN where it is undefined. `counts` has one for each row.
+    pub(super) fn auroc_of_draw(&self, counts: &[u32]) -> f32 {
+        let (mut positives, mut negatives, mut twice_pairs) = (0_u64, 0_u64, 0_u64);
+        let (mut hits, mut misses, mut tie) = (0_u64, 0_u64, u64::MAX);
+        for &item in &self.items {
+            if item >> 32 != tie {
+                twice_pairs += misses * (2 * positives + hits);
+                (positives, negatives) = (positives + hits, negatives + misses);
+                (hits, misses, tie) = (0, 0, item >> 32);
+            }
+            let times = u64::from(counts[row(item)]);
+            let hit = times * (item & 1);
+            (hits, misses) = (hits + hit, misses + times - hit);
+        }
+        twice_pairs += misses * (2 * positives + hits);
+        (positives, negatives) = (positives + hits, negatives + misses);
+        (twice_pairs as f64 / (2 * positives * negatives) as f64) as f32
+    }
+
+    /// The curve of false and true alarms as the threshold falls, from (0, 0) to (1, 1), a point a step; empty where there is
+    /// no positive, or nothing else.
+    #[must_use]
+    pub fn roc(&self) -> Vec<(f64, f64)> {
+        let (positives, negatives) = (self.positives as f64, self.negatives() as f64);
+        if self.positives == 0 || self.negatives() == 0 {
+            return Vec::new();
+        }
+        let (mut hits, mut misses, mut points) = (0, 0, vec![(0.0, 0.0)]);
+        for tie in self.items.chunk_by(|first, second| first >> 32 == second >> 32) {
+            let found = tie.iter().filter(|item| is_positive(**item)).count();
+            (hits, misses) = (hits + found, misses + tie.len() - found);
+            points.push((misses as f64 / negatives, hits as f64 / positives));
+        }
+        points
     }
 
     /// One pass from the highest score down, tie by tie.

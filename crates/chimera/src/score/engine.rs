@@ -57,7 +57,14 @@ impl Engine {
     /// # Errors
     /// As [`Model::open`] and [`RuleGates::open`], and a model without rules.
     pub fn open(folder: &Path, device: &Device) -> Result<Self> {
-        let model = Model::open(folder, device)?;
+        Self::of(Model::open(folder, device)?, folder)
+    }
+
+    /// A model whose gates lie in a folder that need not be its own.
+    ///
+    /// # Errors
+    /// As [`RuleGates::open`], and a model without rules.
+    pub fn of(model: Model, folder: &Path) -> Result<Self> {
         let section = section_of(&model, folder)?;
         let features = model.manifest.bank.encoder.features();
         let concepts = &model.manifest.bank.concepts;
@@ -140,6 +147,12 @@ impl Engine {
         let alone = rules().filter(|(rule, (_, root))| **root == Root::Missing && trusted(*rule));
         let fallbacks = rules().filter(|(rule, _)| !trusted(*rule));
         [alone.map(|(_, (name, _))| name).collect(), fallbacks.map(|(_, (name, _))| name).collect()]
+    }
+
+    /// Why `neural` is independent events for a rule, by number; `None` where it is not, or there are no grafts.
+    #[must_use]
+    pub fn distrust_of(&self, rule_set: &RuleSet, rule: usize) -> Option<String> {
+        self.grafts.as_ref()?.trust.distrust_of(rule_set, rule)
     }
 
     /// Names of the rules, in order.

@@ -243,3 +243,27 @@ fn wrong_columns_are_refused_by_name() {
     let found = Ranking::of_bits(&[3.0, 1.0], bits.negated()).unwrap();
     assert_eq!((found.metrics().auroc, found.positives(), found.negatives()), (Some(0.0), 1, 1));
 }
+
+#[test]
+fn double_precision_keeps_apart_what_single_precision_cannot() {
+    // 1 - 1e-12 and 1 - 2e-12 are one number in f32.
+    let scores = [Some(1.0 - 1e-12), Some(1.0 - 2e-12), None, Some(0.5), Some(0.5)];
+    let labels = [Some(true), Some(false), Some(true), Some(false), None];
+    let ranking = Ranking::of_doubles(&scores, &labels).unwrap();
+    assert_metrics(ranking.metrics(), Some(1.0), Some(1.0), Some(0.0));
+    assert_eq!((ranking.rows(), ranking.positives(), ranking.negatives()), (5, 1, 2));
+    assert_eq!(ranking.roc(), [(0.0, 0.0), (0.0, 1.0), (0.5, 1.0), (1.0, 1.0)]);
+    let mut random = fastrand::Rng::with_seed(31);
+    for _ in 0..200 {
+        let rows = random.usize(..80);
+        let (scores, labels) = random_rows(&mut random, rows);
+        let doubles: Vec<Option<f64>> = scores.iter().map(|&score| Some(f64::from(score))).collect();
+        let known: Vec<Option<bool>> = labels.iter().copied().map(Some).collect();
+        let found = Ranking::of_doubles(&doubles, &known).unwrap();
+        assert_eq!(found.metrics(), metrics(&scores, &labels));
+        // The area below the curve, by trapezoids, is the AUROC.
+        let area: f64 = found.roc().windows(2).map(|two| (two[1].0 - two[0].0) * (two[0].1 + two[1].1) / 2.0).sum();
+        assert!((area - found.metrics().auroc.unwrap_or(0.0)).abs() < 1e-9);
+    }
+    assert!(Ranking::of_doubles(&[Some(f64::NAN)], &[Some(true)]).is_err());
+}

@@ -1,0 +1,137 @@
+//! `chimera eval`: every method side by side on test rows, into a report.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::bail;
+use chimera::data::dataset::Dataset;
+use chimera::eval::summary::Summary;
+use chimera::eval::{self, Asked, Evaluation, Event};
+use chimera::leaf::device::DeviceChoice;
+use chimera::model::Model;
+use chimera::score::aggregate::Aggregation;
+use chimera::score::method::Method;
+use chimera_logic::vocabulary::Vocabulary;
+
+use crate::Outcome;
+use crate::args::EvalArguments;
+use crate::console::Console;
+use crate::rules::input::{Traced, load_traced};
+use crate::table::{Align, Table, counted, grouped};
+use crate::train::cache_folder;
+use crate::train::events::Shown;
+
+pub(crate) fn run(arguments: &EvalArguments, console: &mut Console) -> anyhow::Result<Outcome> {
+    eval::check_place(&arguments.out)?;
+    let inside = |folder: &Path| {
+        let parent = arguments.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let real = (parent.canonicalize(), folder.canonicalize());
+        matches!(real, (Ok(parent), Ok(folder)) if parent.starts_with(&folder))
+    };
+    if let Some(folder) = [&arguments.model, &arguments.dataset].into_iter().find(|folder| inside(folder)) {
+        bail!(
+            "`{}` lies in `{}`, which the command reads; that is left as it is\nhint: give a folder elsewhere to `-o`",
+            arguments.out.display(),
+            folder.display()
+        );
+    }
+    let device = DeviceChoice::default().open();
+    let other = arguments.rules.as_deref().map(|path| other_rules(path, &arguments.model, console)).transpose()?;
+    let (rule_set, mined) = other.map(|Traced { rule_set, mined }| (rule_set, mined)).unzip();
+    let dataset = Dataset::open(&arguments.dataset)?;
+    let training = arguments.data.as_deref().map(Dataset::open).transpose()?;
+    let cache = cache_folder(arguments.cache.as_deref())?;
+    let shown = Shown::new(console);
+    let asked = Asked {
+        model: &arguments.model,
+        dataset: &dataset,
+        training: training.as_ref(),
+        rule_set,
+        methods: methods(&arguments.methods),
+        seeds: arguments.seeds,
+        refit_leaf: arguments.refit_leaf,
+        weights: arguments.weights.as_deref(),
+        mined: mined.as_deref().unwrap_or_default(),
+        cache: &cache,
+        device,
+        threads: arguments.threads.get(),
+    };
+    let evaluation = eval::run(&asked, &|event| match event {
+        Event::Leaf(event) => shown.show(&event),
+        Event::Gates(event) => shown.show_gates(&event),
+        Event::Method { method, seed } => shown.method(method, seed),
+    })?;
+    drop(shown);
+    eval::write(&evaluation, &arguments.out)?;
+    let summary = Summary::of(&evaluation);
+    if arguments.json {
+        console.write_json(&summary)?;
+    } else {
+        write_text(&evaluation, &summary, console.results())?;
+    }
+    for (method, reason) in &summary.absent {
+        console.say(format_args!("`{method}` is not there: {reason}"));
+    }
+    evaluation.words.iter().for_each(|words| console.say(words));
+    console.say(format_args!("report in `{}`", arguments.out.join("report.html").display()));
+    Ok(Outcome::Done)
+}
+
+/// The methods that were asked for, once each, in the order of tables; all where none were named.
+fn methods(named: &[Method]) -> Vec<Method> {
+    let all = Method::ALL.iter().map(|(_, method)| *method);
+    all.filter(|method| named.is_empty() || named.contains(method)).collect()
+}
+
+fn other_rules(path: &Path, model: &Path, console: &Console) -> anyhow::Result<Traced> {
+    let concepts = Model::open(model, &DeviceChoice::default().open())?.manifest.bank.concepts;
+    load_traced(path, Vocabulary::closed(concepts, "the model"), console)
+}
+
+fn write_text(evaluation: &Evaluation, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let about = &evaluation.about;
+    let [broken, normal, open] = about.broken.map(|count| grouped(count as u64));
+    writeln!(
+        out,
+        "{} on {} of {}: {broken} break a rule, {normal} break none, {open} cannot be told",
+        counted(evaluation.rules.len(), "rule"),
+        counted(about.rows, "test row"),
+        about.dataset
+    )?;
+    let mut table = Table::new(&[
+        ("method", Align::Left),
+        ("auroc", Align::Right),
+        ("95 %", Align::Left),
+        ("ap", Align::Right),
+        ("fpr95", Align::Right),
+        ("against indep-cal", Align::Left),
+        ("won/tied/lost", Align::Right),
+        ("samples", Align::Right),
+        ("rules", Align::Right),
+    ]);
+    let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
+    for of in evaluation.present() {
+        let Some(found) = summary.method(of.method) else { continue };
+        let spread = found.all.auroc.std.map_or_else(String::new, |std| format!(" ± {std:.3}"));
+        let against = found.against_indep_cal.as_ref();
+        let ends = |found: Option<chimera::metric::bootstrap::Interval>| {
+            found.map_or_else(String::new, |found| format!(" [{:+.3}, {:+.3}]", found.low, found.high))
+        };
+        let samples = found.consistency_anomaly.get(Aggregation::default().name());
+        table.row(vec![
+            of.method.name().to_owned(),
+            format!("{}{spread}", shown(found.all.auroc.mean)),
+            found.all.interval.map_or_else(String::new, |found| format!("{:.3} to {:.3}", found.low, found.high)),
+            shown(found.all.ap.mean),
+            shown(found.all.fpr95.mean),
+            against.map_or_else(String::new, |against| format!("{:+.3}{}", against.difference, ends(against.interval))),
+            against.map_or_else(String::new, |a| format!("{}/{}/{}", a.tally.wins, a.tally.ties, a.tally.losses)),
+            shown(samples.and_then(|samples| samples.auroc.mean)),
+            match found.all.undefined {
+                0 => found.all.rules.to_string(),
+                undefined => format!("{} of {}", found.all.rules, found.all.rules + undefined),
+            },
+        ]);
+    }
+    table.write(out, 2)
+}

@@ -1,0 +1,142 @@
+//! The same model with other seeds: gates taught anew on one leaf bank, or everything. What is taught goes into the cache and
+//! nowhere else.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use burn::tensor::Device;
+use chimera_logic::rules::RuleSet;
+
+use super::run::Event;
+use crate::data::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::gate::config::GateConfig;
+use crate::gate::rules::GateSection;
+use crate::gate::stage::{self as gates, GateStage, Material, Place};
+use crate::leaf::bank::LeafBank;
+use crate::leaf::config::LeafConfig;
+use crate::leaf::encode::EncodedRows;
+use crate::leaf::stage::{self as leaves, Workplace};
+use crate::leaf::train::Start;
+use crate::model::{self, CHECKPOINT, GATES, LOG, MANIFEST, Model};
+use crate::score::engine::Engine;
+
+/// Where models that were trained with another seed lie in the cache.
+const REPLICAS: &str = "replicas";
+
+/// Where things lie and what may be used.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'a> {
+    pub(super) cache: &'a Path,
+    pub(super) device: &'a Device,
+    pub(super) threads: NonZeroUsize,
+    pub(super) events: &'a (dyn Fn(Event<'_>) + Sync),
+}
+
+impl Site<'_> {
+    /// z and logits of a dataset.
+    pub(super) fn encode(&self, dataset: &Dataset, bank: &LeafBank) -> Result<EncodedRows> {
+        leaves::encode(dataset, bank, (self.cache, self.threads, false), &|event| (self.events)(Event::Leaf(event)))
+    }
+
+    /// Gates of a model with another seed, on its own leaf bank.
+    pub(super) fn reteach(
+        &self,
+        folder: &Path,
+        rule_set: &RuleSet,
+        (dataset, encoded): (&Dataset, &EncodedRows),
+        seed: u64,
+    ) -> Result<Engine> {
+        let mut model = Model::open(folder, self.device)?;
+        let config = config_of(&model)?;
+        let own = GateConfig { seed, ..config };
+        let place = tempfile::tempdir().map_err(|cause| Error::write(Path::new("a temporary folder"), cause))?;
+        let stage =
+            self.teach(&model.bank, &model.manifest.config, rule_set, (dataset, encoded), &own, place.path())?;
+        model.manifest.gates = Some(GateSection::of(&stage, rule_set, place.path())?);
+        Engine::of(model, place.path())
+    }
+
+    /// Leaf bank and gates with another seed: a model of its own, which stays in the cache.
+    pub(super) fn retrain(
+        &self,
+        folder: &Path,
+        rule_set: &RuleSet,
+        dataset: &Dataset,
+        (seed, weights): (u64, Option<&Path>),
+    ) -> Result<(Engine, EncodedRows)> {
+        let original = Model::open(folder, self.device)?;
+        let weights = match (&original.manifest.config.weights, weights) {
+            (Some(name), None) => {
+                let message =
+                    format!("the model started from the weights `{}`, which it does not keep", name.display());
+                return Err(Error::input(message, Some("name them with `--weights FILE`".to_owned())));
+            }
+            (None, _) => None,
+            (Some(_), Some(path)) => Some(path.to_owned()),
+        };
+        let leaf = LeafConfig { seed, weights, ..original.manifest.config.clone() };
+        let gate = GateConfig { seed, ..config_of(&original)? };
+        let place = self.cache.join(REPLICAS).join(name_of(&original, &leaf, &gate, rule_set)?);
+        if !place.join(MANIFEST).is_file() {
+            fs::create_dir_all(place.join(GATES)).map_err(|cause| Error::write(&place, cause))?;
+            let _claimed = model::claim(&place)?;
+            let workplace = Workplace {
+                cache: self.cache,
+                start: Start::GoOn,
+                checkpoint: &place.join(CHECKPOINT),
+                log: &place.join(LOG),
+                device: self.device.clone(),
+                threads: self.threads,
+                strict: false,
+            };
+            let stage = leaves::run(dataset, &leaf, &workplace, &|event| (self.events)(Event::Leaf(event)))?;
+            let data = (dataset, &stage.encoded);
+            let taught = self.teach(&stage.trained.bank, &leaf, rule_set, data, &gate, &place)?;
+            model::write(&place, dataset, &leaf, &stage, Some((rule_set, &taught)))?;
+        }
+        let engine = Engine::open(&place, self.device)?;
+        let encoded = self.encode(dataset, &engine.model.bank)?;
+        Ok((engine, encoded))
+    }
+
+    fn teach(
+        &self,
+        bank: &LeafBank,
+        leaf: &LeafConfig,
+        rule_set: &RuleSet,
+        (dataset, encoded): (&Dataset, &EncodedRows),
+        config: &GateConfig,
+        folder: &Path,
+    ) -> Result<GateStage> {
+        let gates = folder.join(GATES);
+        fs::create_dir_all(&gates).map_err(|cause| Error::write(&gates, cause))?;
+        let rows = leaf.share(encoded.present(&dataset.train()?));
+        let material = Material { dataset, rows: &rows, bank, encoded };
+        let place = Place { cache: self.cache, gates: Some(&gates), threads: self.threads, retrain: false };
+        gates::run(material, rule_set, config, place, &|event| (self.events)(Event::Gates(event)))
+    }
+}
+
+fn config_of(model: &Model) -> Result<GateConfig> {
+    let section = model.manifest.gates.as_ref();
+    section
+        .map(|section| section.config.clone())
+        .ok_or_else(|| Error::input("expected a model with rules".to_owned(), None))
+}
+
+/// The folder of a replica: a hash of everything that it depends on.
+fn name_of(original: &Model, leaf: &LeafConfig, gate: &GateConfig, rule_set: &RuleSet) -> Result<String> {
+    let manifest = &original.manifest;
+    let parts = (
+        &manifest.chimera,
+        &manifest.dataset.fingerprints,
+        &manifest.dataset.content,
+        leaf,
+        gate,
+        chimera_logic::printer::format_rules(rule_set),
+    );
+    let text = serde_json::to_vec(&parts).map_err(|error| Error::input(error.to_string(), None))?;
+    Ok(blake3::hash(&text).to_string()[..32].to_owned())
+}

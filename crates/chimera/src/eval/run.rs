@@ -1,0 +1,296 @@
+//! Asking a model about test rows: every method, every seed. What cannot be asked is said, and the rest goes on.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use burn::tensor::Device;
+use chimera_logic::dag::Node;
+use chimera_logic::rules::RuleSet;
+
+use super::ask::{Subject, Test};
+use super::clock::Clock;
+use super::collected::Collected;
+use super::coverage::covered;
+use super::replica::Site;
+use super::score::first_line;
+use super::seen::{SeenRows, refuse_seen, refuse_selected};
+use super::truth::{RuleTruths, labels_of};
+use super::{About, Evaluation, RuleOf};
+use crate::data::assign::DEFAULT_SEED;
+use crate::data::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::gate::stage::GateEvent;
+use crate::leaf::encode::EncodedRows;
+use crate::leaf::encoder::EncoderConfig;
+use crate::leaf::stage::StageEvent;
+use crate::leaf::stream::Sources;
+use crate::metric::bootstrap::{Draws, RESAMPLES};
+use crate::metric::columns::ScoreTable;
+use crate::metric::leaf_table::LeafTable;
+use crate::mine::record::MiningRecord;
+use crate::model;
+use crate::score::engine::Engine;
+use crate::score::method::Method;
+
+/// What is asked.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// The model's folder.
+    pub model: &'a Path,
+    /// The dataset whose test rows are measured.
+    pub dataset: &'a Dataset,
+    /// The dataset that the model was trained on, where it is another one that is at hand.
+    pub training: Option<&'a Dataset>,
+    /// Rules instead of the model's.
+    pub rule_set: Option<RuleSet>,
+    /// Methods, in the order of tables.
+    pub methods: Vec<Method>,
+    /// How many seeds, the model's own first.
+    pub seeds: NonZeroUsize,
+    /// Whether other seeds have leaf banks of their own, and not only gates.
+    pub refit_leaf: bool,
+    /// Pretrained weights that the model started from, for leaf banks of other seeds.
+    pub weights: Option<&'a Path>,
+    /// Where rules come from and which rows chose them, beside what the model says of its own where these are asked about.
+    pub mined: &'a [MiningRecord],
+    /// The cache that other methods and seeds are taught into.
+    pub cache: &'a Path,
+    /// Where tensors live.
+    pub device: Device,
+    /// Threads for everything.
+    pub threads: NonZeroUsize,
+}
+
+/// What is going on, for whoever shows it.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Samples are encoded, or a leaf bank is trained.
+    Leaf(StageEvent<'a>),
+    /// Gates are taught.
+    Gates(GateEvent<'a>),
+    /// A method is asked.
+    Method {
+        /// Which.
+        method: Method,
+        /// At which seed.
+        seed: u64,
+    },
+}
+
+/// Asks a model.
+///
+/// # Errors
+/// A model that cannot be opened, a dataset that the model cannot look at, without test rows or without any concept of the
+/// rules, and rows that trained the model or selected its rules. What is wrong with single methods is in the result.
+pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Evaluation> {
+    let (mut clock, mut words) = (Clock::start(), Vec::new());
+    let Asked { model: folder, dataset, cache, device, threads, .. } = asked;
+    let site = Site { cache, device, threads: *threads, events };
+    let engine = Engine::open(folder, device)?;
+    let manifest = engine.model.manifest.clone();
+    check_refit(asked, manifest.config.weights.is_some())?;
+    let rule_set = asked.rule_set.clone().unwrap_or_else(|| engine.gates.rule_set.clone());
+    check_concepts(dataset, &rule_set, &mut words)?;
+    let numbers: Vec<usize> = dataset.test().numbers().to_vec();
+    if numbers.is_empty() {
+        let message = format!("expected test rows in `{}`, got none", dataset.folder().display());
+        return Err(Error::input(message, Some("a split column must say `test` for some rows".to_owned())));
+    }
+    let own = manifest.gates.iter().filter(|_| asked.rule_set.is_none()).flat_map(|section| &section.mined);
+    refuse_selected(dataset, asked.mined.iter().chain(own))?;
+    Sources::Rows { dataset, rows: &numbers }.check(&manifest.bank.encoder)?;
+    let tested = site.encode(dataset, &engine.model.bank)?;
+    let is_own = model::difference(&manifest, dataset)?.is_none() && tested.content() == manifest.dataset.content;
+    let training = if is_own { Some(*dataset) } else { asked.training };
+    // What is named is looked at, also where the dataset itself is what the model was trained on.
+    let named = asked.training.map(|other| encode_training(&site, &engine, other)).transpose()?;
+    let trained = named.filter(|_| !is_own);
+    let rows = tested.present(&dataset.test());
+    let media = matches!(manifest.bank.encoder, EncoderConfig::Frames { .. });
+    words.extend(match (is_own, SeenRows::read(folder, &manifest.files)?) {
+        // Its splits say who was seen.
+        (true, _) => None,
+        (false, Some(seen)) => refuse_seen((dataset, &tested, &rows), &seen, media)?,
+        (false, None) => Some(
+            "the model does not say which rows it has seen, so nobody can tell whether test rows are among them"
+                .to_owned(),
+        ),
+    });
+    clock.stop("opening and encoding");
+
+    let concepts = &manifest.bank.concepts;
+    let labels = labels_of(dataset, rows.numbers(), concepts);
+    let truths = RuleTruths::of(&rule_set, &labels, dataset, rows.numbers());
+    let groups = dataset.table().groups.as_ref();
+    let draws = match groups {
+        Some(groups) => Draws::of_groups(rows.numbers().iter().map(|&row| groups[row].as_str()), DEFAULT_SEED),
+        None => Draws::of_rows(rows.len(), DEFAULT_SEED),
+    };
+    let logits = tested.logits(rows.numbers())?;
+    let table = ScoreTable::new(&logits, rows.len(), concepts)?;
+    let leaves = LeafTable::measure(table, &labels, 0.0, *threads)?;
+    let quality = engine.model.calibration.quality(table, &labels, *threads)?;
+    let train_labels =
+        training.and_then(|training| Some(labels_of(training, training.train().ok()?.numbers(), concepts)));
+    let coverage = covered(&rule_set, train_labels.as_ref(), &labels);
+    let rules = rules_of(&engine, &rule_set, &truths);
+    clock.stop("concepts and coverage");
+
+    let own_seed = manifest.gates.as_ref().map_or(DEFAULT_SEED, |section| section.config.seed);
+    let seeds = match (training, asked.seeds.get()) {
+        (None, 2..) => {
+            words.push(
+                "there is one seed: others are taught on the data that the model was trained on, which are not at hand"
+                    .to_owned(),
+            );
+            vec![own_seed]
+        }
+        (_, count) => (0..count as u64).map(|number| own_seed.wrapping_add(number)).collect(),
+    };
+    let test = Test { asked, site, training, rows, truths, draws };
+    let default = engine.default_method();
+    let mut collected = Collected::new(asked, default);
+    let mut subject = Subject { engine, tested, trained };
+    let mut has_replica = false;
+    for (number, &seed) in seeds.iter().enumerate() {
+        if number > 0 {
+            match test.replica(&mut subject, &rule_set, seed) {
+                Ok(()) => {
+                    has_replica = true;
+                    clock.stop(&format!("teaching seed {seed}"));
+                }
+                Err(error) => {
+                    words.push(format!("seed {seed} is not there: {}", first_line(&error.to_string())));
+                    continue;
+                }
+            }
+        }
+        for at in 0..asked.methods.len() {
+            test.ask(&mut subject, at, (number, seed), &mut collected, &mut clock);
+        }
+    }
+    let main = collected.main(default).ok_or_else(|| {
+        let reasons = collected.methods.iter().filter_map(|method| Some((method.method, method.absent.as_ref()?)));
+        let reasons: Vec<String> =
+            reasons.map(|(method, reason)| format!("\n  `{}`: {reason}", method.name())).collect();
+        Error::input(format!("none of the methods can be asked:{}", reasons.concat()), None)
+    })?;
+    let seeds = seeds.into_iter().filter(|seed| collected.cells.iter().any(|cell| cell.seed == *seed)).collect();
+    let gallery = collected.gallery(asked, test.rows.numbers(), &test.truths, own_seed);
+    clock.stop("galleries");
+    let broken = test.counts();
+    let about = About {
+        chimera: env!("CARGO_PKG_VERSION").to_owned(),
+        model: manifest.seal.clone(),
+        encoder: encoder_words(&manifest),
+        trained_on: manifest.dataset.name.clone(),
+        train_rows: manifest.dataset.rows,
+        dataset: dataset.manifest().name.clone(),
+        rows: test.rows.len(),
+        own_rows: is_own,
+        left_out: numbers.len() - test.rows.len(),
+        broken,
+        test_rows: dataset.row_fingerprint(&test.rows).to_string(),
+        seeds,
+        refit_leaf: asked.refit_leaf && has_replica,
+        main,
+        resamples: RESAMPLES,
+        by_group: groups.is_some(),
+    };
+    words.extend(collected.words);
+    words.extend(gallery.words.clone());
+    let manifest = serde_json::to_value(&manifest).map_err(|error| Error::input(error.to_string(), None))?;
+    Ok(Evaluation {
+        about,
+        rules,
+        methods: collected.methods,
+        cells: collected.cells,
+        anomalies: collected.anomalies,
+        supervised_on: collected.supervised_on,
+        leaves,
+        quality,
+        reliability: collected.reliability,
+        plots: collected.plots,
+        coverage,
+        gallery,
+        words,
+        manifest,
+        seconds: clock.seconds,
+    })
+}
+
+/// The encoder in a word, with the numbers that it gives.
+fn encoder_words(manifest: &model::ModelManifest) -> String {
+    let name = serde_json::to_value(manifest.config.encoder).ok();
+    let name = name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+    format!("{name}, {} numbers a sample", manifest.bank.encoder.features())
+}
+
+/// Refuses what would do nothing: other leaf banks without other seeds, and weights that the model did not start from.
+fn check_refit(asked: &Asked<'_>, has_weights: bool) -> Result<()> {
+    if asked.refit_leaf && asked.seeds.get() == 1 {
+        let message = "expected more than one seed to train other leaf banks for, got 1".to_owned();
+        return Err(Error::input(message, Some("`--seeds 3` has two more; or leave out `--refit-leaf`".to_owned())));
+    }
+    match asked.weights {
+        Some(path) if !has_weights => {
+            let message = format!("expected no weights, as the model did not start from any, got `{}`", path.display());
+            Err(Error::input(message, Some("leave out `--weights`".to_owned())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// z of the data that the model was trained on; refuses others.
+fn encode_training(site: &Site<'_>, engine: &Engine, training: &Dataset) -> Result<EncodedRows> {
+    let manifest = &engine.model.manifest;
+    let other = |what: &str| {
+        let (name, folder) = (&manifest.dataset.name, training.folder().display());
+        let message =
+            format!("expected the data that the model was trained on (`{name}`), got `{folder}` with other {what}");
+        Error::input(message, Some("name that data, or leave out `--data`".to_owned()))
+    };
+    if let Some(what) = model::difference(manifest, training)? {
+        return Err(other(&what));
+    }
+    let encoded = site.encode(training, &engine.model.bank)?;
+    if encoded.content() == manifest.dataset.content { Ok(encoded) } else { Err(other("media")) }
+}
+
+/// Says which concepts of the rules the dataset lacks; without any of them there is nothing to measure.
+fn check_concepts(dataset: &Dataset, rule_set: &RuleSet, words: &mut Vec<String>) -> Result<()> {
+    let dag = &rule_set.dag;
+    let used = dag.cone(&rule_set.roots()).into_iter().filter_map(|node| match dag.node(node) {
+        Node::Leaf(concept) => Some(dag.vocabulary().name(concept)),
+        Node::Gate(..) => None,
+    });
+    let (there, missing): (Vec<&str>, Vec<&str>) =
+        used.partition(|name| dataset.table().concepts.iter().any(|concept| concept == name));
+    if there.is_empty() {
+        let message = format!("`{}` has none of the concepts of the model's rules", dataset.folder().display());
+        return Err(Error::input(message, Some("the model and the dataset do not belong together".to_owned())));
+    }
+    if !missing.is_empty() {
+        let missing = missing.join("`, `");
+        words.push(format!("the dataset has no labels of `{missing}`: rules that hang on them cannot be measured"));
+    }
+    Ok(())
+}
+
+fn rules_of(engine: &Engine, rule_set: &RuleSet, truths: &RuleTruths) -> Vec<RuleOf> {
+    let count = |rule: usize, wanted: Option<bool>| {
+        truths.broken[rule].iter().filter(|broken| **broken == wanted).count() as u64
+    };
+    let of_rule = |(number, rule): (usize, &chimera_logic::rules::Rule)| RuleOf {
+        name: rule.name.clone(),
+        family: rule_set.family(rule).to_string(),
+        formula: rule_set.dag.text(rule.root),
+        positives: count(number, Some(true)),
+        negatives: count(number, Some(false)),
+        unknown: count(number, None) - truths.out_of_vocabulary[number] as u64,
+        out_of_vocabulary: truths.out_of_vocabulary[number] as u64,
+        truth: truths.fingerprint(number),
+        fallback: engine.distrust_of(rule_set, number),
+    };
+    rule_set.rules.iter().enumerate().map(of_rule).collect()
+}

@@ -1,0 +1,103 @@
+//! What a method says about test rows: every rule's probability and score, and one number a sample in every way.
+
+use std::num::NonZeroUsize;
+
+use crate::baseline::FittedOn;
+use crate::data::dataset::Dataset;
+use crate::error::Result;
+use crate::leaf::encode::EncodedRows;
+use crate::score::aggregate::{Aggregation, RuleScore};
+use crate::score::engine::{Engine, Scoring};
+use crate::score::method::Method;
+use crate::score::ready::Ready;
+use crate::score::samples::{RowsOf, SampleScores};
+
+/// A number for each rule and row; `None` where it cannot be told.
+pub(super) type ByRule = Vec<Vec<Option<f64>>>;
+
+/// What a method says about test rows.
+pub(super) struct Scored {
+    /// How likely each rule is broken, `[rule][row]`.
+    pub(super) raw: ByRule,
+    /// The same, weighed by the antecedent.
+    pub(super) gated: ByRule,
+    /// One number a sample, in every way that is there.
+    pub(super) anomalies: Vec<(Aggregation, Vec<Option<f64>>)>,
+    /// The violations that `learned-supervised` was fitted to; `None` where that is not there.
+    pub(super) supervised_on: Option<FittedOn>,
+    /// Ways that are not, and why.
+    pub(super) words: Vec<String>,
+}
+
+/// Asks a method about test rows. `violations` is the dataset that the model was trained on, for what may see violations.
+pub(super) fn score(
+    engine: &Engine,
+    method: Method,
+    samples: &RowsOf<'_>,
+    violations: Option<(&Dataset, &EncodedRows)>,
+    threads: NonZeroUsize,
+) -> Result<Scored> {
+    let scoring = |aggregation| Scoring { method, aggregation, ..Scoring::default() };
+    let plain = engine.ready(scoring(Aggregation::default()), None, threads)?;
+    let mut words = Vec::new();
+    let learned = engine.ready(scoring(Aggregation::Learned), None, threads);
+    let all = match &learned {
+        Ok(learned) => scores_of(learned, samples, threads)?,
+        Err(error) => {
+            words.push(first_line(&error.to_string()));
+            scores_of(&plain, samples, threads)?
+        }
+    };
+    let rules = &engine.gates.rule_set.rules;
+    let (mut anomalies, mut supervised_on) = (Vec::new(), None);
+    for (_, aggregation) in Aggregation::ALL {
+        let of_formula = |scores: &SampleScores| {
+            let told = (0..rules.len()).filter_map(|rule| {
+                let weight = rules[rule].attributes.weight.unwrap_or(1.0);
+                Some(RuleScore { rule, p: scores.p[rule]?, s: scores.s[rule]?, weight })
+            });
+            aggregation.of(&told.collect::<Vec<_>>())
+        };
+        match aggregation {
+            Aggregation::Learned if learned.is_ok() => {
+                anomalies.push((aggregation, all.iter().map(|scores| scores.anomaly).collect()));
+            }
+            Aggregation::Learned => {}
+            // What was fitted to what an oracle says of rows that it has learned from would say nothing.
+            Aggregation::LearnedSupervised if method == Method::Oracle || violations.is_none() => {}
+            Aggregation::LearnedSupervised => match engine.ready(scoring(aggregation), violations, threads) {
+                Ok(ready) => {
+                    let scores = scores_of(&ready, samples, threads)?;
+                    supervised_on = ready.fitted_on();
+                    anomalies.push((aggregation, scores.iter().map(|scores| scores.anomaly).collect()));
+                }
+                Err(error) => words.push(first_line(&error.to_string())),
+            },
+            _ => anomalies.push((aggregation, all.iter().map(of_formula).collect())),
+        }
+    }
+    let by_rule = |of: &dyn Fn(&SampleScores, usize) -> Option<f64>| -> ByRule {
+        (0..rules.len()).map(|rule| all.iter().map(|scores| of(scores, rule)).collect()).collect()
+    };
+    Ok(Scored {
+        raw: by_rule(&|scores, rule| scores.p[rule].map(|p| 1.0 - p)),
+        gated: by_rule(&|scores, rule| scores.s[rule]),
+        anomalies,
+        supervised_on,
+        words,
+    })
+}
+
+fn scores_of(ready: &Ready<'_>, samples: &RowsOf<'_>, threads: NonZeroUsize) -> Result<Vec<SampleScores>> {
+    let mut all = Vec::with_capacity(samples.numbers.len());
+    ready.score(samples, threads, &mut |_, scores| {
+        all.push(scores);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// An error without its hint, which speaks of options of another command.
+pub(super) fn first_line(message: &str) -> String {
+    message.lines().next().unwrap_or_default().to_owned()
+}
