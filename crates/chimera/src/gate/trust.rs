@@ -30,7 +30,7 @@ pub const LEAST_ROWS: u64 = 20;
 
 /// On train rows as they are, a head taught on grafts may be so far below the leaf bank's head, by AUROC. Where it is further, a
 /// graft of the concept is not like samples that show it. The leaf bank has been taught on these rows, so where it knows them by
-/// heart, grafts are rather not trusted. In worlds that grafts help it is .06 at most (`docs/quality.md`).
+/// heart, grafts are rather not trusted. In worlds that grafts help it is .07 at most (`docs/quality.md`).
 pub const MOST_BEHIND: f64 = 0.1;
 
 /// What is known about it.
