@@ -3,6 +3,7 @@
 mod clevr;
 mod data;
 mod eval;
+mod explain;
 mod mine;
 mod openimages;
 mod score;
@@ -19,6 +20,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use self::clevr::*;
 pub(crate) use self::data::*;
 pub(crate) use self::eval::*;
+pub(crate) use self::explain::*;
 pub(crate) use self::mine::*;
 pub(crate) use self::openimages::*;
 pub(crate) use self::score::*;
@@ -66,6 +68,8 @@ pub(crate) enum Command {
     Add(AddArguments),
     /// Score samples: how badly each breaks which rule.
     Score(ScoreArguments),
+    /// Say why a sample is flagged: which rules it breaks, where, when, and what would mend it.
+    Explain(ExplainArguments),
     /// Measure every method on test rows, side by side, into a report.
     Eval(EvalArguments),
     /// Compare two reports, rule by rule.

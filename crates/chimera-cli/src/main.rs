@@ -9,6 +9,7 @@ mod data;
 mod demo;
 mod ending;
 mod eval;
+mod explain;
 mod import;
 mod mine;
 mod rules;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Command::Score(arguments) => score::run(&arguments, &mut console),
         Command::Eval(arguments) => eval::run(&arguments, &mut console),
         Command::Compare(arguments) => compare::run(&arguments, &mut console),
+        Command::Explain(arguments) => explain::run(&arguments, &mut console),
         Command::Cache(command) => cache::run(&command, &mut console),
         Command::Demo(arguments) => demo::run(&arguments, &mut console),
     };

@@ -12,6 +12,7 @@ mod chunks;
 pub mod data;
 pub mod error;
 pub mod eval;
+pub mod explain;
 pub mod file;
 pub mod gate;
 pub mod leaf;

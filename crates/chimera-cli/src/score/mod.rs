@@ -1,7 +1,7 @@
 //! `chimera score`: from a model and samples to a table of scores, block by block.
 
 mod given;
-mod input;
+pub(crate) mod input;
 mod limits;
 mod output;
 mod summary;

@@ -13,6 +13,7 @@ mod support;
 
 mod data;
 mod eval;
+mod explain;
 mod gates;
 mod import_openimages;
 mod import_solids;

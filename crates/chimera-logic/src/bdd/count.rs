@@ -79,6 +79,18 @@ impl Circuit {
         self.decisions.is_empty()
     }
 
+    /// The decisions, children first: a concept, and what follows where it is not shown and where it is. What follows is 0 for false,
+    /// 1 for true, and 2 and the number of a decision.
+    pub fn decisions(&self) -> impl Iterator<Item = (ConceptId, [usize; 2])> {
+        self.decisions.iter().map(|decision| (decision.concept, [decision.low, decision.high]))
+    }
+
+    /// Where each function begins, in the same numbers.
+    #[must_use]
+    pub fn roots(&self) -> &[usize] {
+        &self.roots
+    }
+
     /// The exact probability of each function on each row, concepts being independent.
     ///
     /// # Shapes

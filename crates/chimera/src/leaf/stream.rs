@@ -23,13 +23,10 @@ use super::encoded::{CHUNK_BYTES, Check, EncodedParams, EncoderFingerprint, Kept
 use super::encoder::{Batch, EncoderConfig};
 use super::input;
 use crate::data::features::FeatureRows;
-use crate::data::manifest::Kind;
 use crate::data::media::LeftOut;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::media::frames::FrameShape;
-use crate::media::image::ImageReader;
 use crate::media::reader::MediaReader;
-use crate::media::video::VideoReader;
 use crate::parallel::pool;
 
 /// Samples on their way through an encoder.
@@ -77,22 +74,10 @@ impl<'a> Stream<'a> {
     pub fn open(bank: &'a LeafBank, sources: Sources<'a>, cache: Option<&Path>, threads: NonZeroUsize) -> Result<Self> {
         let encoder = &bank.config().encoder;
         sources.check(encoder)?;
-        let content = match (*encoder, sources) {
-            (EncoderConfig::Given { .. }, Sources::Rows { dataset, .. }) => {
-                let missing =
-                    || Error::input(format!("expected features in `{}`, got none", dataset.folder().display()), None);
-                Content::Given(Mutex::new(dataset.feature_rows()?.ok_or_else(missing)?))
-            }
-            (EncoderConfig::Given { .. }, Sources::Loose(_)) => {
-                return Err(Error::input("loose media have no features".to_owned(), None));
-            }
-            (EncoderConfig::Frames { frames, size, .. }, _) => {
-                let reader = match sources {
-                    Sources::Rows { dataset, .. } => dataset.media_reader()?,
-                    Sources::Loose(loose) if loose.kind() == Kind::Video => MediaReader::Videos(VideoReader::default()),
-                    Sources::Loose(_) => MediaReader::Pictures(ImageReader::default()),
-                };
-                Content::Media { reader, shape: FrameShape::new(frames, size, size)? }
+        let content = match *encoder {
+            EncoderConfig::Given { .. } => Content::Given(Mutex::new(sources.feature_rows()?)),
+            EncoderConfig::Frames { frames, size, .. } => {
+                Content::Media { reader: sources.media_reader()?, shape: FrameShape::new(frames, size, size)? }
             }
         };
         let kept = match (sources, cache) {

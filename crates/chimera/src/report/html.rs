@@ -1,33 +1,33 @@
 //! Words and numbers on a page.
 
-pub(super) use chimera_logic::draw::escape_xml as escape;
+pub(crate) use chimera_logic::draw::escape_xml as escape;
 
 use crate::metric::bootstrap::Interval;
 
 /// A share with three decimals; a dash where it is undefined.
-pub(super) fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"))
 }
 
 /// A difference with its sign.
-pub(super) fn signed(value: f64) -> String {
+pub(crate) fn signed(value: f64) -> String {
     // No `-0.000`.
     let rounded = (value * 1000.0).round() / 1000.0 + 0.0;
     format!("{rounded:+.3}").replace('-', "−")
 }
 
 /// An interval with its ends.
-pub(super) fn interval(interval: Option<Interval>) -> String {
+pub(crate) fn interval(interval: Option<Interval>) -> String {
     interval.map_or_else(String::new, |Interval { low, high }| format!("{low:.3} – {high:.3}"))
 }
 
 /// An interval of differences.
-pub(super) fn signed_interval(interval: Option<Interval>) -> String {
+pub(crate) fn signed_interval(interval: Option<Interval>) -> String {
     interval.map_or_else(String::new, |Interval { low, high }| format!("{} to {}", signed(low), signed(high)))
 }
 
 /// A probability of a test.
-pub(super) fn chance(p: Option<f64>) -> String {
+pub(crate) fn chance(p: Option<f64>) -> String {
     match p {
         None => "–".to_owned(),
         Some(p) if p < 0.001 => "< 0.001".to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn chance(p: Option<f64>) -> String {
 }
 
 /// A number with thousands separated.
-pub(super) fn grouped(number: impl TryInto<u64>) -> String {
+pub(crate) fn grouped(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -49,12 +49,12 @@ pub(super) fn grouped(number: impl TryInto<u64>) -> String {
 }
 
 /// `1 rule`, `2 rules`.
-pub(super) fn counted(number: usize, noun: &str) -> String {
+pub(crate) fn counted(number: usize, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
 }
 
 /// A table that scrolls by itself on a narrow screen. Cells are HTML and may bring their own attributes; a row has a class, or none.
-pub(super) fn table(head: &[&str], rows: &[(&str, Vec<String>)]) -> String {
+pub(crate) fn table(head: &[&str], rows: &[(&str, Vec<String>)]) -> String {
     let mut text = String::from("<div class=\"scroll\"><table><thead><tr>");
     for cell in head {
         text.push_str(&if cell.starts_with("<th") { (*cell).to_owned() } else { format!("<th>{cell}</th>") });
@@ -72,12 +72,12 @@ pub(super) fn table(head: &[&str], rows: &[(&str, Vec<String>)]) -> String {
 }
 
 /// The name of a rule, method or concept.
-pub(super) fn name(text: &str) -> String {
+pub(crate) fn name(text: &str) -> String {
     format!("<span class=\"name\">{}</span>", escape(text))
 }
 
 /// Bytes in base 64 (RFC 4648), for data URIs.
-pub(super) fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {

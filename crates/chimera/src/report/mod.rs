@@ -4,7 +4,7 @@
 
 mod chart;
 mod first;
-mod html;
+pub(crate) mod html;
 mod last;
 mod looks;
 mod methods;
@@ -30,18 +30,25 @@ const SECTIONS: [(&str, &str); 9] = [
     ("manifest", "Manifest"),
 ];
 
+/// The end of every page.
+pub(crate) const CLOSING: &str = "</main></body></html>\n";
+
+/// The beginning of every page, with more style than all have in common.
+pub(crate) fn opening(title: &str, style: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width,initial-scale=1\">\n<title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}{style}</style>\
+         </head>\n<body><main>\n",
+        html::escape(title)
+    )
+}
+
 /// The whole page.
 #[must_use]
 pub(crate) fn page(evaluation: &Evaluation, summary: &Summary<'_>) -> String {
     let title =
         format!("{}: {} rules by {}", evaluation.about.dataset, evaluation.rules.len(), evaluation.about.main.name());
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width,initial-scale=1\">\n<title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}{}</style>\
-         </head>\n<body><main>\n",
-        html::escape(&title),
-        looks::thumbnails(&evaluation.gallery)
-    );
+    let mut page = opening(&title, &looks::thumbnails(&evaluation.gallery));
     page += &first::screen(evaluation, summary);
     let links = SECTIONS.map(|(anchor, heading)| format!("<a href=\"#{anchor}\">{heading}</a>"));
     page += &format!("<nav>{}</nav>\n", links.join("\n"));
@@ -59,5 +66,5 @@ pub(crate) fn page(evaluation: &Evaluation, summary: &Summary<'_>) -> String {
             _ => last::manifest(evaluation),
         };
     }
-    page + "</main></body></html>\n"
+    page + CLOSING
 }

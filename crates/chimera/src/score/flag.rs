@@ -134,6 +134,16 @@ impl Thresholds {
         }
     }
 
+    /// For each rule the share of normal samples, the sample counted among them, that break it as badly; `None` where there is
+    /// no score, or no normal sample to compare with.
+    #[must_use]
+    pub fn normal_shares(&self, scores: &SampleScores) -> Vec<Option<f64>> {
+        let share = |(normal, score): (&Conformal, &Option<f64>)| {
+            score.filter(|_| !normal.is_empty()).map(|score| normal.p_value(score))
+        };
+        self.normal.iter().zip(&scores.s).map(share).collect()
+    }
+
     /// Which of a sample is flagged.
     #[must_use]
     pub fn flags(&self, scores: &SampleScores) -> Flags {

@@ -98,7 +98,7 @@ impl<'a> Ready<'a> {
 
     /// The model.
     #[must_use]
-    pub fn engine(&self) -> &Engine {
+    pub fn engine(&self) -> &'a Engine {
         self.engine
     }
 

@@ -3,10 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use crate::data::dataset::Dataset;
+use crate::data::features::FeatureRows;
 use crate::data::loose::Loose;
 use crate::data::manifest::Kind;
 use crate::error::{Error, Result};
 use crate::leaf::encoder::EncoderConfig;
+use crate::media::image::ImageReader;
+use crate::media::reader::MediaReader;
+use crate::media::video::VideoReader;
 
 /// Samples with their ids, numbered from 0.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +64,43 @@ impl<'a> Sources<'a> {
             Self::Rows { dataset, rows } => dataset.media_path(rows[sample]),
             Self::Loose(loose) => Some(Path::new(&loose.files()[sample]).to_owned()),
         }
+    }
+
+    /// What reads their media.
+    ///
+    /// # Errors
+    /// A dataset without media.
+    pub fn media_reader(self) -> Result<MediaReader> {
+        match self {
+            Self::Rows { dataset, .. } => dataset.media_reader(),
+            Self::Loose(loose) if loose.kind() == Kind::Video => Ok(MediaReader::Videos(VideoReader::default())),
+            Self::Loose(_) => Ok(MediaReader::Pictures(ImageReader::default())),
+        }
+    }
+
+    /// The given features of all samples.
+    ///
+    /// # Errors
+    /// Samples without features.
+    pub fn feature_rows(self) -> Result<FeatureRows> {
+        let Self::Rows { dataset, .. } = self else {
+            return Err(Error::input("loose media have no features".to_owned(), None));
+        };
+        let missing = || Error::input(format!("expected features in `{}`, got none", dataset.folder().display()), None);
+        dataset.feature_rows()?.ok_or_else(missing)
+    }
+
+    /// The given features of one sample.
+    ///
+    /// # Errors
+    /// As [`Self::feature_rows`], and what cannot be read.
+    ///
+    /// # Panics
+    /// Where there is no such sample.
+    pub fn features(self, sample: usize) -> Result<Vec<f32>> {
+        let mut features = self.feature_rows()?;
+        let Self::Rows { rows, .. } = self else { return Ok(Vec::new()) };
+        features.read(&rows[sample..=sample])
     }
 
     /// Makes sure that an encoder can look at them, before any is read.

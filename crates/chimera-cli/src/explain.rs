@@ -1,0 +1,179 @@
+//! `chimera explain`: why one sample is flagged, in words, as JSON, or as a page.
+
+use std::io::{self, Write};
+
+use anyhow::{Context, bail};
+use chimera::data::dataset::Dataset;
+use chimera::explain::explainer::{Explainer, Wanted};
+use chimera::explain::page::{Pictures, page};
+use chimera::explain::told::{Explanation, MapTold, RuleTold};
+use chimera::leaf::device::DeviceChoice;
+use chimera::score::engine::Engine;
+
+use crate::Outcome;
+use crate::args::ExplainArguments;
+use crate::console::{Console, check_out, file_of};
+use crate::score::input::Input;
+use crate::table::{Align, Table};
+use crate::train::cache_folder;
+
+/// Parts of a rule that are told on the console.
+const PARTS: usize = 4;
+
+pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow::Result<Outcome> {
+    let file = file_of(arguments.out.as_deref());
+    if let Some(path) = file.filter(|path| !path.extension().is_some_and(|ending| ending == "html" || ending == "htm"))
+    {
+        bail!(
+            "expected a page `.html` for `-o`, got `{}`\nhint: for JSON leave `-o` out and give `--json`",
+            path.display()
+        );
+    }
+    if !(1e-6..1.0).contains(&arguments.fpr) {
+        bail!("expected `--fpr` from 0.000001 to below 1, got `{}`", arguments.fpr);
+    }
+    check_out(file, std::iter::empty(), &[&arguments.model])?;
+    let device = DeviceChoice::default().open();
+    let engine = Engine::open(&arguments.model, &device)?;
+    let method = arguments.method.unwrap_or(engine.default_method());
+    let rules = arguments.rule.iter().map(|name| rule_of(&engine, name)).collect::<anyhow::Result<Vec<usize>>>()?;
+    let input = one(arguments, &engine)?;
+    check_out(file, input.files_like(file), input.folder().as_slice())?;
+    let cache = cache_folder(arguments.cache.as_deref()).ok();
+    let parts = Explainer::parts_of(&arguments.model, &device, &engine, method, cache.as_deref())?;
+    let explainer = Explainer::new(&engine, &parts, (method, arguments.fpr), arguments.threads.get())?;
+    let wanted = Wanted { rules: &rules, top_k: usize::from(arguments.top_k), maps: !arguments.no_maps };
+    let sources = input.sources();
+    let mut explained =
+        explainer.explain(sources, 0, &wanted).with_context(|| format!("`{}` cannot be explained", sources.id(0)))?;
+    explained.told.model = arguments.model.display().to_string();
+    if let Some(path) = file {
+        let pictures = Pictures::of(sources, 0, &explained.told)?;
+        let page = page(&explained, &engine.gates.rule_set, &pictures);
+        console.write_out(Some(path), &[], |out| out.write_all(page.as_bytes()))?;
+    }
+    if arguments.json {
+        console.write_json(&explained.told)?;
+    } else {
+        write_text(&explained.told, console.results())?;
+    }
+    if let Some(path) = file {
+        console.say(format_args!("page in `{}`", path.display()));
+    }
+    Ok(Outcome::Done)
+}
+
+/// The number of a rule.
+fn rule_of(engine: &Engine, name: &str) -> anyhow::Result<usize> {
+    if let Some(rule) = engine.rules().position(|rule| rule == name) {
+        return Ok(rule);
+    }
+    let names = chimera_logic::vocabulary::Vocabulary::closed(engine.rules().map(str::to_owned), "the model");
+    match names.nearest(name) {
+        Some(near) => bail!("the model has no rule `{name}`\nhint: did you mean `{near}`?"),
+        None => bail!("the model has no rule `{name}`\nhint: it has {}", engine.rules().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The one sample that is asked for.
+fn one(arguments: &ExplainArguments, engine: &Engine) -> anyhow::Result<Input> {
+    let encoder = engine.model.bank.config().encoder;
+    let input = Input::open(std::slice::from_ref(&arguments.input), None, &encoder)?;
+    match (input, &arguments.id) {
+        (Input::Rows { dataset, .. }, Some(id)) => {
+            let row = row_of(&dataset, id)?;
+            Ok(Input::Rows { dataset, rows: vec![row] })
+        }
+        (Input::Rows { dataset, .. }, None) => {
+            let example = dataset.table().ids.iter().next().unwrap_or("ID");
+            bail!(
+                "expected one sample of the dataset `{}`\nhint: name it with `--id`, for instance `--id {example}`",
+                arguments.input.display()
+            )
+        }
+        (Input::Loose(_), Some(_)) => bail!("`--id` is about a dataset folder, got `{}`", arguments.input.display()),
+        (Input::Loose(loose), None) => match loose.files().len() {
+            1 => Ok(Input::Loose(loose)),
+            0 => bail!("expected a picture or video, got none in `{}`", arguments.input.display()),
+            many => bail!(
+                "expected one sample, got {many} in `{}`\nhint: `chimera score` tells which are flagged; explain those one by one",
+                arguments.input.display()
+            ),
+        },
+    }
+}
+
+fn row_of(dataset: &Dataset, id: &str) -> anyhow::Result<usize> {
+    let ids = &dataset.table().ids;
+    match ids.iter().position(|known| known == id) {
+        Some(row) => Ok(row),
+        None => bail!("the dataset `{}` has no sample `{id}`", dataset.folder().display()),
+    }
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
+}
+
+fn write_text(told: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    let verdict = match (told.flagged, told.threshold) {
+        (true, _) => "flagged",
+        (false, Some(_)) => "not flagged",
+        (false, None) => "cannot be flagged, the model has too few normal samples",
+    };
+    writeln!(
+        out,
+        "{}: {verdict} (anomaly {}, threshold {}) by {}",
+        told.id,
+        shown(told.anomaly),
+        shown(told.threshold),
+        told.method
+    )?;
+    let mut table = Table::new(&[
+        ("rule", Align::Left),
+        ("score", Align::Right),
+        ("threshold", Align::Right),
+        ("", Align::Left),
+        ("p", Align::Right),
+    ]);
+    for rule in &told.rules {
+        let Some(of) = told.standings.iter().find(|standing| standing.rule == rule.rule) else { continue };
+        let above = if of.broken { "above" } else { "below" };
+        table.row(vec![of.rule.clone(), shown(of.score), shown(of.threshold), above.to_owned(), shown(of.p)]);
+    }
+    table.write(out, 2)?;
+    told.rules.iter().try_for_each(|rule| write_rule(rule, told, out))
+}
+
+fn write_rule(rule: &RuleTold, told: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n{}: {}", rule.rule, rule.formula)?;
+    if let Some(breach) = &rule.breach {
+        let seen: Vec<String> = breach
+            .concepts
+            .iter()
+            .map(|of| format!("{} {} ({:.3})", of.concept, if of.shown { "present" } else { "absent" }, of.p))
+            .collect();
+        let lead = if breach.is_likeliest { "broken as seen" } else { "holds as seen; most likely broken with" };
+        writeln!(out, "  {lead}: {} (together {:.3})", seen.join(", "), breach.p)?;
+    }
+    if let Some(repair) = &rule.repair {
+        writeln!(out, "  {} (cost {:.2})", repair.words, repair.cost)?;
+    }
+    for part in rule.parts.iter().filter(|part| part.lift > 5e-4).take(PARTS) {
+        let wish = if part.wanted { "if it held" } else { "if it did not hold" };
+        writeln!(out, "  {} {}: {wish}, the rule would hold with {:.3}", part.formula, shown(part.p), part.then)?;
+    }
+    let place = |map: &MapTold| {
+        let frame = if told.frames > 1 { format!(" of frame {}", map.frame + 1) } else { String::new() };
+        let of = map.concept.as_deref().unwrap_or("the violation");
+        map.peak.map(|[across, down]| {
+            format!("  {of} is seen most {:.0} % across, {:.0} % down{frame}", 100.0 * across, 100.0 * down)
+        })
+    };
+    rule.maps.iter().filter_map(place).try_for_each(|line| writeln!(out, "{line}"))?;
+    if let Some(when) = &rule.when {
+        let scores: Vec<String> = when.so_far.iter().map(|score| format!("{score:.2}")).collect();
+        writeln!(out, "  score up to each frame: {}", scores.join(" "))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Where a rule and its concepts are seen: what is lost when a part of the picture is covered.
+//!
+//! Large patches all over a frame first, then small ones where the rule loses most. Losses are in logits, which tell apart what
+//! probabilities near 0 and 1 do not.
+
+use super::cover::{CELLS, Patch, spread};
+use super::look::{Encoded, Look};
+use crate::error::Result;
+use crate::leaf::calibrate::{Calibration, Method as Calibrated};
+use crate::score::ready::Ready;
+use crate::score::samples::{Encodings, SampleScores};
+
+/// Where something is seen, a number a cell; 0 is nothing and 1 the most, below 0 what speaks against it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Map {
+    /// The frame.
+    pub frame: usize,
+    /// `[CELLS x CELLS]`, row after row.
+    pub cells: Vec<f64>,
+    /// What the most is, in logits: how much is lost with what is there.
+    pub most: f64,
+}
+
+impl Map {
+    fn new(frame: usize, coarse: &[f64], fine: &[f64]) -> Self {
+        let largest = |cells: &[f64]| cells.iter().copied().fold(0.0, f64::max);
+        let (most, most_fine) = (largest(coarse), largest(fine));
+        let share = |value: f64, most: f64| if most > 0.0 { (value / most).max(-1.0) } else { 0.0 };
+        let cells =
+            coarse.iter().zip(fine).map(|(coarse, fine)| (share(*coarse, most) + share(*fine, most_fine)) / 2.0);
+        Self { frame, cells: cells.collect(), most }
+    }
+
+    /// The cell where most is seen, across and down; `None` where nothing is.
+    #[must_use]
+    pub fn peak(&self) -> Option<[usize; 2]> {
+        let cells = self.cells.iter().enumerate().filter(|(_, value)| **value > 0.0);
+        let (at, _) = cells.max_by(|one, other| one.1.total_cmp(other.1).then(other.0.cmp(&one.0)))?;
+        Some([at % CELLS, at / CELLS])
+    }
+}
+
+/// The logit of a violation, kept from infinity.
+pub(super) fn severity(scores: &SampleScores, rule: usize) -> f64 {
+    let s = scores.s[rule].unwrap_or_default().clamp(1e-9, 1.0 - 1e-9);
+    (s / (1.0 - s)).ln()
+}
+
+/// What scores and concepts say of variants.
+pub(super) struct Told {
+    pub(super) scores: Vec<SampleScores>,
+    /// Calibrated logits, a list of concepts for each variant.
+    pub(super) concepts: Vec<Vec<f64>>,
+}
+
+/// Asks about variants of a sample.
+pub(super) fn ask(ready: &Ready<'_>, encoded: &Encoded, threads: std::num::NonZeroUsize) -> Result<Told> {
+    let mut scores = Vec::with_capacity(encoded.rows());
+    ready.score(encoded, threads, &mut |_, of| {
+        scores.push(of);
+        Ok(())
+    })?;
+    let calibration = &ready.engine().model.calibration;
+    let concepts = (0..encoded.rows()).map(|row| calibrated(calibration, encoded.logits(row))).collect();
+    Ok(Told { scores, concepts })
+}
+
+fn calibrated(calibration: &Calibration, logits: &[f32]) -> Vec<f64> {
+    let of = |(concept, logit): (usize, &f32)| {
+        let (slope, intercept) = calibration.line(Calibrated::Platt, concept);
+        slope * f64::from(*logit) + intercept
+    };
+    logits.iter().enumerate().map(of).collect()
+}
+
+/// Maps of a frame.
+#[derive(Debug)]
+pub(super) struct Maps {
+    /// Of the rules that were asked for, in their order.
+    pub(super) rules: Vec<Map>,
+    /// Of all concepts.
+    pub(super) concepts: Vec<Map>,
+}
+
+/// Covers parts of a frame and sees what rules and concepts lose.
+pub(super) fn maps(
+    ready: &Ready<'_>,
+    look: &Look<'_>,
+    (frame, rules): (usize, &[usize]),
+    threads: std::num::NonZeroUsize,
+) -> Result<Option<Maps>> {
+    let Some(frames) = look.frames() else { return Ok(None) };
+    let before = ask(ready, &look.as_it_is()?, threads)?;
+    let covered = |patches: &[Patch]| -> Result<Told> {
+        let over = |patch: &Patch| (frame, patch.over(frames.of(frame), frames.shape));
+        ask(ready, &look.replaced(&patches.iter().map(over).collect::<Vec<_>>())?, threads)
+    };
+    let lost_of_rule = |told: &Told, rule: usize| -> Vec<f64> {
+        let now = severity(&before.scores[0], rule);
+        told.scores.iter().map(|scores| now - severity(scores, rule)).collect()
+    };
+    let lost_of_concept = |told: &Told, concept: usize| -> Vec<f64> {
+        told.concepts.iter().map(|concepts| before.concepts[0][concept] - concepts[concept]).collect()
+    };
+    let coarse = Patch::everywhere();
+    let told = covered(&coarse)?;
+    let mut fine: Vec<Patch> = Vec::new();
+    for &rule in rules {
+        let lost = lost_of_rule(&told, rule);
+        let most = lost.iter().enumerate().max_by(|one, other| one.1.total_cmp(other.1)).map(|(at, _)| coarse[at]);
+        fine.extend(most.into_iter().flat_map(Patch::inside));
+    }
+    fine.sort_unstable();
+    fine.dedup();
+    let told_fine = covered(&fine)?;
+    let map = |lost: [Vec<f64>; 2]| Map::new(frame, &spread(&coarse, &lost[0]), &spread(&fine, &lost[1]));
+    let both = [&told, &told_fine];
+    Ok(Some(Maps {
+        rules: rules.iter().map(|&rule| map(both.map(|told| lost_of_rule(told, rule)))).collect(),
+        concepts: (0..before.concepts[0].len())
+            .map(|concept| map(both.map(|told| lost_of_concept(told, concept))))
+            .collect(),
+    }))
+}

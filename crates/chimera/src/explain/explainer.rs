@@ -1,0 +1,335 @@
+//! From one sample to everything that can be told about it.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use burn::tensor::Device;
+use chimera_logic::dag::{Edge, Node, NodeId};
+use chimera_logic::printer::quote_name;
+use chimera_logic::rules::RuleSet;
+use chimera_logic::vocabulary::ConceptId;
+
+use super::cover::CELLS;
+use super::evidence::{self, Map, Maps, Told, ask, severity};
+use super::look::Look;
+use super::mend::{Bearing, Literal, Mend, Mending};
+use super::parts::Parts;
+use super::told::{
+    BreachTold, ConceptTold, Explanation, MapTold, PartTold, RepairTold, RuleTold, Shown, Standing, WhenTold,
+};
+use crate::error::Result;
+use crate::leaf::calibrate::Method as Calibrated;
+use crate::leaf::stream::Sources;
+use crate::score::engine::{Engine, Scoring};
+use crate::score::flag::{Flagging, Thresholds};
+use crate::score::method::Method;
+use crate::score::ready::Ready;
+use crate::score::samples::{Encodings, SampleScores};
+
+/// Frames of a video in which rules and concepts are looked for.
+const LOOKED_AT: usize = 2;
+
+/// A model made ready to explain.
+#[derive(Debug)]
+pub struct Explainer<'a> {
+    ready: Ready<'a>,
+    parts: Ready<'a>,
+    /// The part that each rule of `parts` is.
+    nodes: &'a [NodeId],
+    thresholds: Thresholds,
+    method: Method,
+    fpr: f64,
+    threads: NonZeroUsize,
+}
+
+/// What is wanted of an explanation.
+#[derive(Clone, Debug)]
+pub struct Wanted<'a> {
+    /// Rules by number; where there is none, the worst.
+    pub rules: &'a [usize],
+    /// How many of the worst.
+    pub top_k: usize,
+    /// Whether to look for where rules are seen.
+    pub maps: bool,
+}
+
+/// One sample explained, with what the network saw of it.
+#[derive(Debug)]
+pub struct Explained<'a> {
+    /// What is told.
+    pub told: Explanation,
+    /// The sample.
+    pub look: Look<'a>,
+    /// The rules that are told about, by number.
+    pub rules: Vec<usize>,
+    /// The probability of every part, by number of its node; `None` where there is none.
+    pub parts: Vec<Option<f64>>,
+    /// The probability of every concept of the vocabulary, by the method.
+    pub concepts: Vec<f64>,
+}
+
+impl<'a> Explainer<'a> {
+    /// Makes a model ready, with its parts opened beside it.
+    ///
+    /// # Errors
+    /// A method that needs what the model does not have.
+    pub fn new(
+        engine: &'a Engine,
+        parts: &'a Parts,
+        (method, fpr): (Method, f64),
+        threads: NonZeroUsize,
+    ) -> Result<Self> {
+        let scoring = Scoring { method, ..Scoring::default() };
+        let ready = engine.ready(scoring, None, threads)?;
+        let thresholds = ready.thresholds(Flagging::Global, fpr, Default::default(), threads)?;
+        let nodes = &parts.nodes;
+        let parts = parts.engine.ready(scoring, None, threads)?;
+        Ok(Self { ready, parts, nodes, thresholds, method, fpr, threads })
+    }
+
+    /// Opens the parts of a model.
+    ///
+    /// # Errors
+    /// As [`Parts::open`].
+    pub fn parts_of(
+        folder: &Path,
+        device: &Device,
+        engine: &Engine,
+        method: Method,
+        cache: Option<&Path>,
+    ) -> Result<Parts> {
+        Parts::open(folder, device, &engine.gates.rule_set, method, cache)
+    }
+
+    fn rule_set(&self) -> &'a RuleSet {
+        &self.ready.engine().gates.rule_set
+    }
+
+    /// Reads a sample and tells everything about it.
+    ///
+    /// # Errors
+    /// A sample that cannot be read or scored.
+    ///
+    /// # Panics
+    /// Where there is no such sample or rule.
+    pub fn explain(&self, sources: Sources<'_>, sample: usize, wanted: &Wanted<'_>) -> Result<Explained<'a>> {
+        let engine = self.ready.engine();
+        let look = Look::read(&engine.model.bank, sources, sample, self.threads)?;
+        let encoded = look.as_it_is()?;
+        let scores = self.scores(&self.ready, &encoded)?;
+        let of_parts = self.scores(&self.parts, &encoded)?;
+        let mut parts = vec![None; self.rule_set().dag.len()];
+        self.nodes.iter().zip(&of_parts.p).for_each(|(node, p)| parts[node.index()] = *p);
+        let (concepts, concepts_told) = self.concepts(encoded.logits(0), &parts);
+
+        let standings = self.standings(&scores);
+        let rules: Vec<usize> = if wanted.rules.is_empty() {
+            standings.iter().take(wanted.top_k).map(|(rule, _)| *rule).collect()
+        } else {
+            wanted.rules.to_vec()
+        };
+        let when = if look.frame_count() > 1 { Some(Moments::of(self, &look)?) } else { None };
+        let maps = if wanted.maps { self.maps(&look, &rules, when.as_ref())? } else { Vec::new() };
+        let told = rules.iter().enumerate().map(|(place, &rule)| {
+            let mut told = self.rule(rule, &parts, &concepts);
+            told.when = when.as_ref().map(|when| when.told(rule));
+            told.maps = self.maps_told(&told, &maps, (place, rule));
+            told
+        });
+        let told = Explanation {
+            id: sources.id(sample).to_owned(),
+            model: String::new(),
+            method: self.method.name(),
+            anomaly: scores.anomaly,
+            threshold: self.thresholds.global(),
+            flagged: self.thresholds.flags(&scores).sample,
+            fpr: self.fpr,
+            normal_samples: self.thresholds.rows(),
+            rules: told.collect(),
+            standings: standings.into_iter().map(|(_, standing)| standing).collect(),
+            concepts: concepts_told,
+            frames: look.frames().map_or(0, |frames| frames.shape.frames.get()),
+        };
+        Ok(Explained { told, look, rules, parts, concepts })
+    }
+
+    fn scores(&self, ready: &Ready<'_>, encoded: &super::look::Encoded) -> Result<SampleScores> {
+        let mut scores = None;
+        ready.score(encoded, self.threads, &mut |_, of| {
+            scores = Some(of);
+            Ok(())
+        })?;
+        scores.ok_or_else(|| crate::error::Error::input("expected a sample, got none".to_owned(), None))
+    }
+
+    /// Probabilities of all concepts, and what is told of those that a rule has.
+    fn concepts(&self, logits: &[f32], parts: &[Option<f64>]) -> (Vec<f64>, Vec<ConceptTold>) {
+        let (dag, calibration) = (&self.rule_set().dag, &self.ready.engine().model.calibration);
+        let bank = |concept: usize| calibration.probability(Calibrated::Platt, concept, logits[concept]);
+        let mut probabilities: Vec<f64> = (0..logits.len()).map(bank).collect();
+        let mut told = Vec::new();
+        for &node in self.nodes {
+            let Node::Leaf(concept) = dag.node(node) else { continue };
+            let place = concept.index();
+            let p_bank = probabilities[place];
+            probabilities[place] = parts[node.index()].unwrap_or(p_bank);
+            let name = dag.vocabulary().name(concept).to_owned();
+            told.push((place, ConceptTold { concept: name, logit: logits[place], p_bank, p: probabilities[place] }));
+        }
+        told.sort_by_key(|(place, _)| *place);
+        (probabilities, told.into_iter().map(|(_, told)| told).collect())
+    }
+
+    /// Every rule by number, the worst first; those without a score last.
+    fn standings(&self, scores: &SampleScores) -> Vec<(usize, Standing)> {
+        let engine = self.ready.engine();
+        let (limits, shares) = (self.thresholds.rules(), self.thresholds.normal_shares(scores));
+        let severities: Vec<_> = engine.severities().collect();
+        let standing = |(rule, name): (usize, &str)| {
+            let score = scores.s[rule];
+            let standing = Standing {
+                rule: name.to_owned(),
+                severity: severities[rule].to_string(),
+                p: scores.p[rule],
+                score,
+                threshold: limits[rule],
+                normal_share: shares[rule],
+                broken: score.zip(limits[rule]).is_some_and(|(score, limit)| score > limit),
+                without_grafts: if self.method == Method::Neural {
+                    engine.distrust_of(self.rule_set(), rule)
+                } else {
+                    None
+                },
+            };
+            (rule, standing)
+        };
+        let mut standings: Vec<_> = engine.rules().enumerate().map(standing).collect();
+        standings.sort_by(|(_, one), (_, other)| {
+            let score = |standing: &Standing| standing.score.unwrap_or(f64::NEG_INFINITY);
+            score(other).total_cmp(&score(one))
+        });
+        standings
+    }
+
+    /// What a rule has to do with its parts and concepts.
+    fn rule(&self, rule: usize, parts: &[Option<f64>], concepts: &[f64]) -> RuleTold {
+        let (rule_set, mending) = (self.rule_set(), Mending::new(self.rule_set(), rule, concepts));
+        let vocabulary = rule_set.dag.vocabulary();
+        let shown = |literal: &Literal| Shown {
+            concept: vocabulary.name(literal.concept).to_owned(),
+            shown: literal.shown,
+            p: concepts[literal.concept.index()],
+        };
+        let mend = mending.mend();
+        let part = |bearing: Bearing| PartTold {
+            formula: rule_set.dag.text(Edge::new(bearing.node, false)),
+            is_concept: matches!(rule_set.dag.node(bearing.node), Node::Leaf(_)),
+            p: parts[bearing.node.index()],
+            wanted: bearing.wanted,
+            then: bearing.then,
+            lift: bearing.lift,
+        };
+        RuleTold {
+            rule: rule_set.rules[rule].name.clone(),
+            formula: rule_set.dag.text(rule_set.rules[rule].root),
+            parts: mending.bearings().map_or_else(Vec::new, |(_, bearings)| bearings.into_iter().map(part).collect()),
+            breach: mend.as_ref().map(|mend| BreachTold {
+                concepts: mend.breach.iter().map(shown).collect(),
+                p: mend.breach_probability,
+                is_likeliest: mend.is_likeliest,
+            }),
+            repair: mend.as_ref().map(|mend| RepairTold {
+                concepts: mend.flips.iter().map(shown).collect(),
+                cost: mend.cost,
+                words: words(mend, |concept| vocabulary.name(concept)),
+            }),
+            maps: Vec::new(),
+            when: None,
+        }
+    }
+
+    /// Maps of the frames that matter most to the worst rule, or of the picture.
+    fn maps(&self, look: &Look<'_>, rules: &[usize], when: Option<&Moments>) -> Result<Vec<Maps>> {
+        let frames = match (when, rules.first()) {
+            (_, None) => Vec::new(),
+            (None, _) => vec![0],
+            (Some(when), Some(&rule)) => when.busiest(rule, LOOKED_AT),
+        };
+        let of = |frame| evidence::maps(&self.ready, look, (frame, rules), self.threads).transpose();
+        frames.into_iter().filter_map(of).collect()
+    }
+
+    /// Maps of a rule, and of its concepts that are shown where it is broken.
+    fn maps_told(&self, told: &RuleTold, maps: &[Maps], (place, _): (usize, usize)) -> Vec<MapTold> {
+        let seen = told.breach.iter().flat_map(|breach| &breach.concepts).filter(|of| of.shown);
+        let seen: Vec<(&str, ConceptId)> = seen
+            .filter_map(|of| Some((of.concept.as_str(), self.rule_set().dag.vocabulary().get(&of.concept)?)))
+            .collect();
+        let mut told = Vec::new();
+        for maps in maps {
+            told.push(map_told(None, &maps.rules[place]));
+            told.extend(seen.iter().map(|(name, concept)| map_told(Some(name), &maps.concepts[concept.index()])));
+        }
+        told
+    }
+}
+
+fn map_told(concept: Option<&str>, map: &Map) -> MapTold {
+    let middle = |cell: usize| (cell as f64 + 0.5) / CELLS as f64;
+    MapTold {
+        concept: concept.map(str::to_owned),
+        frame: map.frame,
+        size: [CELLS; 2],
+        cells: map.cells.clone(),
+        most: map.most,
+        peak: map.peak().map(|at| at.map(middle)),
+    }
+}
+
+/// What would mend a rule, in words.
+fn words<'n>(mend: &Mend, name: impl Fn(ConceptId) -> &'n str) -> String {
+    let flip = |literal: &Literal| {
+        let quoted = quote_name(name(literal.concept));
+        if literal.shown { format!("`{quoted}` were present") } else { format!("`{quoted}` were absent") }
+    };
+    let flips: Vec<String> = mend.flips.iter().map(flip).collect();
+    format!("holds if {}", flips.join(" and "))
+}
+
+/// What a video says frame by frame.
+struct Moments {
+    now: Told,
+    so_far: Told,
+    without: Told,
+}
+
+impl Moments {
+    fn of(explainer: &Explainer<'_>, look: &Look<'_>) -> Result<Self> {
+        let count = look.frame_count();
+        let so_far: Vec<Vec<usize>> =
+            (0..count).map(|last| (0..count).map(|frame| frame.min(last)).collect()).collect();
+        let without = |gone: usize| {
+            let instead = if gone == 0 { 1 } else { gone - 1 };
+            (0..count).map(|frame| if frame == gone { instead } else { frame }).collect()
+        };
+        let without: Vec<Vec<usize>> = (0..count).map(without).collect();
+        let ask = |variants: &[Vec<usize>]| ask(&explainer.ready, &look.rearranged(variants)?, explainer.threads);
+        Ok(Self { now: ask(&[(0..count).collect()])?, so_far: ask(&so_far)?, without: ask(&without)? })
+    }
+
+    fn told(&self, rule: usize) -> WhenTold {
+        let of = |told: &Told| told.scores.iter().map(|scores| scores.s[rule].unwrap_or_default()).collect();
+        WhenTold { so_far: of(&self.so_far), without: of(&self.without) }
+    }
+
+    /// The frames without which a rule is broken least, in their order.
+    fn busiest(&self, rule: usize, count: usize) -> Vec<usize> {
+        let now = severity(&self.now.scores[0], rule);
+        let mut frames: Vec<(f64, usize)> =
+            self.without.scores.iter().map(|scores| now - severity(scores, rule)).zip(0..).collect();
+        frames.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        let mut frames: Vec<usize> = frames.into_iter().take(count).map(|(_, frame)| frame).collect();
+        frames.sort_unstable();
+        frames
+    }
+}

@@ -1,0 +1,115 @@
+//! `why.html`: one page about one sample, which needs nothing else and asks nobody. Drawings are SVG of our own, pictures are in the page
+//! once; its only script is that of the what-if switches.
+
+mod moments;
+mod pictures;
+mod rules;
+mod what_if;
+
+use chimera_logic::rules::RuleSet;
+
+pub use self::pictures::Pictures;
+use super::explainer::Explained;
+use super::told::{Explanation, Standing};
+use crate::report::html::{counted, escape, name, number};
+use crate::report::{CLOSING, opening};
+
+const STYLE: &str = include_str!("why.css");
+
+/// The whole page.
+#[must_use]
+pub fn page(explained: &Explained<'_>, rule_set: &RuleSet, pictures: &Pictures) -> String {
+    let told = &explained.told;
+    let mut page = opening(&format!("{}: why", told.id), &format!("{STYLE}{}", pictures.style()));
+    page += &first(told);
+    page += &pictures.strip(told);
+    for (at, (rule, &number)) in told.rules.iter().zip(&explained.rules).enumerate() {
+        let anchor = format!("rule{at}");
+        page += &format!(
+            "<h2 id=\"{anchor}\">{} <small class=\"name\">{}</small></h2>\n",
+            name(&rule.rule),
+            escape(&rule.formula)
+        );
+        page += &rules::told(rule, standing(told, &rule.rule));
+        page += &pictures.maps(told, rule);
+        page += &moments::chart(rule, standing(told, &rule.rule));
+        page += &rules::drawing(rule_set, number, &explained.parts);
+        page += &rules::parts(rule);
+    }
+    page += "<h2 id=\"rules\">All rules</h2>\n";
+    page += &rules::standings(told);
+    page += "<h2 id=\"what-if\">What if</h2>\n";
+    page += &what_if::switches(explained, rule_set);
+    page += "<h2 id=\"concepts\">Concepts</h2>\n";
+    page += &rules::concepts(told);
+    page += &fine_print(told);
+    page + CLOSING
+}
+
+fn standing<'t>(told: &'t Explanation, rule: &str) -> Option<&'t Standing> {
+    told.standings.iter().find(|standing| standing.rule == rule)
+}
+
+/// The first screen: the answer in a sentence.
+fn first(told: &Explanation) -> String {
+    let verdict = match (told.flagged, told.threshold) {
+        (true, _) => "<b class=\"loss\">Flagged</b>",
+        (false, Some(_)) => "<b class=\"win\">Not flagged</b>",
+        (false, None) => "<b>Cannot be flagged</b>: the model has too few normal samples for a threshold",
+    };
+    let why = told.rules.first().map_or_else(String::new, |rule| {
+        let standing = standing(told, &rule.rule);
+        let p = standing.and_then(|standing| standing.p);
+        let lead = if told.flagged { "It breaks" } else { "The rule that it comes nearest to breaking is" };
+        let mend = rule.repair.as_ref().map_or_else(String::new, |repair| format!(", which {}", code(&repair.words)));
+        format!(" {lead} {}: it holds with probability {}{mend}.", name(&rule.rule), number(p))
+    });
+    let links: Vec<String> = told
+        .rules
+        .iter()
+        .enumerate()
+        .map(|(at, rule)| format!("<a href=\"#rule{at}\">{}</a>", escape(&rule.rule)))
+        .chain(
+            [("rules", "all rules"), ("what-if", "what if"), ("concepts", "concepts")]
+                .map(|(anchor, words)| format!("<a href=\"#{anchor}\">{words}</a>")),
+        )
+        .collect();
+    format!(
+        "<h1>{}</h1>\n<p class=\"answer\">{verdict}.{why}</p>\n<div class=\"figures\"><div class=\"figure\"><b>{}</b><span>anomaly, the worst rule's \
+         score</span></div><div class=\"figure\"><b>{}</b><span>threshold: {} of normal samples are above it</span></div><div \
+         class=\"figure\"><b>{}</b><span>above their own thresholds, of {}</span></div></div>\n<nav>{}</nav>\n",
+        escape(&told.id),
+        number(told.anomaly),
+        number(told.threshold),
+        percent(told.fpr),
+        told.standings.iter().filter(|standing| standing.broken).count(),
+        counted(told.standings.len(), "rule"),
+        links.join("\n"),
+    )
+}
+
+fn fine_print(told: &Explanation) -> String {
+    format!(
+        "<div class=\"note\"><p>Probabilities are by <code>{}</code> of the model <code>{}</code>; thresholds come from {} that break no rule. \
+         Breaches, repairs and what-if count exactly over these probabilities of concepts, taken as independent. Evidence is what a score loses \
+         when a part of the picture is covered: it shows what the model looks at, which need not be what matters. These are statistical judgements; \
+         look for yourself before you act on one.</p></div>\n",
+        told.method,
+        escape(&told.model),
+        counted(told.normal_samples, "calibration sample"),
+    )
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 100.0)
+}
+
+/// Text with names between backticks, as HTML.
+fn code(text: &str) -> String {
+    let pieces: Vec<String> = text.split('`').map(escape).collect();
+    let mut html = String::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        html += &if at % 2 == 1 { format!("<span class=\"name\">{piece}</span>") } else { piece.clone() };
+    }
+    html
+}

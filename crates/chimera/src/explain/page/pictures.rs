@@ -1,0 +1,136 @@
+//! The sample itself: its picture or frames, and over them where rules and concepts are seen.
+
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+
+use crate::error::Result;
+use crate::explain::told::{Explanation, MapTold, RuleTold};
+use crate::leaf::stream::Sources;
+use crate::media::frames::FrameShape;
+use crate::media::jpeg::encode;
+use crate::media::picture::{Picture, Size};
+use crate::report::html::{base64, escape};
+
+/// Pixels of the longer side of a picture, and of a frame of a video.
+const SIDES: [NonZeroUsize; 2] = [NonZeroUsize::new(512).unwrap(), NonZeroUsize::new(256).unwrap()];
+
+/// Frames of a video that are shown, beside those that are looked at closely.
+const MOST_FRAMES: usize = 16;
+
+/// JPEG's quality.
+const QUALITY: u8 = 82;
+
+/// Cells that say less than this share of the most are left clear.
+const FAINT: f64 = 0.08;
+
+/// The frames that a page shows, as JPEG.
+#[derive(Clone, Debug, Default)]
+pub struct Pictures {
+    /// The frame, and its picture.
+    frames: Vec<(usize, Vec<u8>)>,
+    /// Width and height.
+    size: Option<Size>,
+}
+
+impl Pictures {
+    /// Reads a sample once more, larger than the network sees it and as it is: all frames that are shown or looked at.
+    ///
+    /// # Errors
+    /// A medium that cannot be read.
+    pub fn of(sources: Sources<'_>, sample: usize, told: &Explanation) -> Result<Self> {
+        let (Some(path), true) = (sources.path(sample), told.frames > 0) else { return Ok(Self::default()) };
+        let reader = sources.media_reader()?;
+        // A thumbnail of a video is four frames, in the shape of one.
+        let whole = reader.thumbnail(&path, SIDES[usize::from(told.frames > 1)])?;
+        if told.frames == 1 {
+            return Ok(Self { size: Some(whole.size()), frames: vec![(0, encode(&whole, QUALITY)?)] });
+        }
+        let size = whole.size();
+        let shape = FrameShape::new(told.frames, size.height(), size.width())?;
+        let mut bytes = vec![0; shape.bytes()];
+        reader.read(&path, shape, &mut bytes)?;
+        let step = told.frames.div_ceil(MOST_FRAMES);
+        let looked_at = |frame: usize| told.rules.iter().flat_map(|rule| &rule.maps).any(|map| map.frame == frame);
+        let wanted = (0..told.frames).filter(|&frame| frame % step == 0 || looked_at(frame));
+        let encoded = wanted.map(|frame| {
+            let pixels = bytes[frame * shape.frame_bytes()..][..shape.frame_bytes()].to_vec();
+            Ok((frame, encode(&Picture::new(size, pixels)?, QUALITY)?))
+        });
+        Ok(Self { frames: encoded.collect::<Result<_>>()?, size: Some(size) })
+    }
+
+    /// The pictures as style: each is in the page once.
+    pub(super) fn style(&self) -> String {
+        let mut style = String::new();
+        for (frame, picture) in &self.frames {
+            let _ =
+                writeln!(style, ".f{frame}>div{{background-image:url(data:image/jpeg;base64,{})}}", base64(picture));
+        }
+        if let Some(size) = self.size {
+            let _ = writeln!(style, ".shot>div{{aspect-ratio:{}/{}}}", size.width(), size.height());
+        }
+        style
+    }
+
+    /// A video frame by frame; nothing for a picture, which is shown beside its evidence.
+    pub(super) fn strip(&self, told: &Explanation) -> String {
+        if told.frames < 2 || self.frames.is_empty() {
+            return String::new();
+        }
+        let busy = |frame: usize| told.rules.iter().flat_map(|rule| &rule.maps).any(|map| map.frame == frame);
+        let shots = self.frames.iter().map(|&(frame, _)| {
+            let class = if busy(frame) { " busy" } else { "" };
+            shot(&format!("f{frame}{class}"), "", &format!("frame {} of {}", frame + 1, told.frames))
+        });
+        format!("<div class=\"frames\">{}</div>\n", shots.collect::<String>())
+    }
+
+    /// Where a rule and its concepts are seen.
+    pub(super) fn maps(&self, told: &Explanation, rule: &RuleTold) -> String {
+        if self.frames.is_empty() {
+            return String::new();
+        }
+        let in_frame = |frame: usize| if told.frames > 1 { format!(", frame {}", frame + 1) } else { String::new() };
+        if rule.maps.iter().all(|map| map.peak.is_none()) {
+            let plain = if told.frames == 1 { shot("f0", "", "as it is") } else { String::new() };
+            let words = if rule.maps.is_empty() {
+                ""
+            } else {
+                "<p class=\"faint\">Nothing in the picture speaks for the violation by being there: what breaks the rule is missing.</p>\n"
+            };
+            return format!("<div class=\"shots one\">{plain}</div>\n{words}");
+        }
+        let mut shots = if told.frames == 1 { shot("f0", "", "as it is") } else { String::new() };
+        for map in rule.maps.iter().filter(|map| map.peak.is_some()) {
+            let of = map.concept.as_ref().map_or_else(
+                || "<b>the violation</b>".to_owned(),
+                |concept| format!("evidence for <span class=\"name\">{}</span>", escape(concept)),
+            );
+            let words = format!("{of}{}: up to {:+.1} logits", in_frame(map.frame), map.most);
+            shots += &shot(&format!("f{}", map.frame), &heat(map), &words);
+        }
+        format!("<div class=\"shots\">{shots}</div>\n")
+    }
+}
+
+fn shot(class: &str, inside: &str, words: &str) -> String {
+    format!("<figure class=\"shot {class}\"><div role=\"img\">{inside}</div><figcaption>{words}</figcaption></figure>")
+}
+
+/// A map as warm cells, blurred into each other, with a ring where most is.
+fn heat(map: &MapTold) -> String {
+    let [rows, columns] = map.size;
+    let mut cells = String::new();
+    for (at, value) in map.cells.iter().enumerate().filter(|(_, value)| **value > FAINT) {
+        let (column, row) = (at % columns, at / columns);
+        let _ = write!(cells, "<rect x=\"{column}\" y=\"{row}\" width=\"1\" height=\"1\" opacity=\"{value:.2}\"/>");
+    }
+    let ring = map.peak.map_or_else(String::new, |[across, down]| {
+        let (x, y) = (across * columns as f64, down * rows as f64);
+        format!("<circle cx=\"{x}\" cy=\"{y}\" r=\".9\" fill=\"none\" stroke=\"#fff\" stroke-width=\".28\"/><circle cx=\"{x}\" cy=\"{y}\" r=\".9\" fill=\"none\" stroke=\"#c1121f\" stroke-width=\".14\"/>")
+    });
+    format!(
+        "<svg viewBox=\"0 0 {columns} {rows}\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><g fill=\"#ff2d16\" opacity=\".62\" \
+         style=\"filter:blur(5px)\">{cells}</g>{ring}</svg>"
+    )
+}

@@ -1,0 +1,156 @@
+//! Rules on the page: what is said of one, its drawing with probabilities in colour, its parts, and the table of all.
+
+use chimera_logic::draw::{Figure, Options, to_svg};
+use chimera_logic::rules::RuleSet;
+
+use super::{code, percent};
+use crate::explain::told::{Explanation, RuleTold, Shown, Standing};
+use crate::report::html::{escape, name, number, table};
+
+/// How it stands, how it is broken and what would mend it.
+pub(super) fn told(rule: &RuleTold, standing: Option<&Standing>) -> String {
+    let mut cards = String::new();
+    if let Some(standing) = standing {
+        let share = standing.normal_share.map_or_else(String::new, |share| {
+            format!("<p>{} of normal samples break it as badly.</p>", percent(share))
+        });
+        let without = standing.without_grafts.as_ref().map_or_else(String::new, |why| {
+            format!("<p class=\"faint\">By <code>indep-cal</code>: {}.</p>", escape(why))
+        });
+        cards += &format!(
+            "<div class=\"card\"><h4>Score {} {}</h4><p>{}</p>{share}{without}</div>",
+            number(standing.score),
+            if standing.broken { "<span class=\"loss\">above its threshold</span>" } else { "" },
+            bar(standing.score, standing.threshold, standing.broken),
+        );
+    }
+    if let Some(breach) = &rule.breach {
+        let lead = if breach.is_likeliest {
+            "What is most likely seen breaks it"
+        } else {
+            "What is most likely seen keeps it; the most likely way to break it"
+        };
+        cards += &format!(
+            "<div class=\"card\"><h4>{lead} (p {})</h4><ul>{}</ul></div>",
+            number(Some(breach.p)),
+            breach.concepts.iter().map(|of| format!("<li>{}</li>", shown(of))).collect::<String>()
+        );
+    }
+    if let Some(repair) = &rule.repair {
+        let cost = if repair.cost > 0.0 {
+            format!("Against odds of {} (cost {:.2}).", odds(repair.cost), repair.cost)
+        } else {
+            "This is what is most likely seen anyway (cost 0).".to_owned()
+        };
+        cards += &format!(
+            "<div class=\"card\"><h4>Repair</h4><p>It {}.</p><p class=\"faint\">{cost}</p></div>",
+            code(&repair.words)
+        );
+    }
+    format!("<div class=\"says\">{cards}</div>\n")
+}
+
+fn odds(cost: f64) -> String {
+    let odds = cost.exp();
+    if odds < 10.0 {
+        format!("{odds:.1} to 1")
+    } else if odds < 1e6 {
+        format!("{odds:.0} to 1")
+    } else {
+        "over a million to 1".to_owned()
+    }
+}
+
+fn shown(of: &Shown) -> String {
+    let word = if of.shown { "present" } else { "absent" };
+    format!("{} {word} <small>(p {} that it is there)</small>", name(&of.concept), number(Some(of.p)))
+}
+
+/// A score as a bar, with its threshold as a line.
+fn bar(score: Option<f64>, limit: Option<f64>, bad: bool) -> String {
+    let Some(score) = score else { return String::new() };
+    let share = |value: f64| (100.0 * value.clamp(0.0, 1.0) * 100.0).round() / 100.0;
+    let line = limit.map_or_else(String::new, |limit| format!("<u style=\"left:{}%\"></u>", share(limit).min(98.7)));
+    format!(
+        "<span class=\"bar{}\"><i style=\"width:{}%\"></i>{line}</span>",
+        if bad { " bad" } else { "" },
+        share(score)
+    )
+}
+
+/// The rule's graph with the probability of every part in colour.
+pub(super) fn drawing(rule_set: &RuleSet, rule: usize, parts: &[Option<f64>]) -> String {
+    let figure = Figure::of_rule(rule_set, &rule_set.rules[rule]);
+    let svg = to_svg(&figure, &Options { values: parts, ..Options::default() });
+    // An XML file's first line has no place in a page.
+    let svg = svg.find("<svg").map_or("", |at| &svg[at..]);
+    format!("<div class=\"dag\">{svg}</div>\n")
+}
+
+/// Parts by how much they would help.
+pub(super) fn parts(rule: &RuleTold) -> String {
+    if rule.parts.is_empty() {
+        return "<p class=\"faint\">The rule is too large to count what its parts have to do with it.</p>\n".to_owned();
+    }
+    let rows: Vec<(&str, Vec<String>)> = rule
+        .parts
+        .iter()
+        .map(|part| {
+            let wanted = if part.wanted { "holds" } else { "fails" };
+            let cells = vec![
+                format!("<td class=\"formula\"><span class=\"name\">{}</span></td>", escape(&part.formula)),
+                number(part.p),
+                wanted.to_owned(),
+                number(Some(part.then)),
+                format!("{:+.3}", part.lift),
+            ];
+            ("", cells)
+        })
+        .collect();
+    let head = ["part", "p that it holds", "the rule gains if it", "then the rule holds with p", "gain"];
+    format!("<h3>Parts, by what they would mend</h3>\n{}", table(&head, &rows))
+}
+
+/// Every rule, the worst first.
+pub(super) fn standings(told: &Explanation) -> String {
+    let rows: Vec<(&str, Vec<String>)> = told
+        .standings
+        .iter()
+        .map(|of| {
+            let share = of.normal_share.map_or_else(|| "–".to_owned(), percent);
+            let cells = vec![
+                format!("<td class=\"left\" data-rule=\"{}\">{}</td>", escape(&of.rule), name(&of.rule)),
+                bar(of.score, of.threshold, of.broken),
+                number(of.score),
+                number(of.threshold),
+                if of.broken { "<b class=\"loss\">above</b>".to_owned() } else { "below".to_owned() },
+                share,
+                number(of.p),
+                escape(&of.severity),
+            ];
+            ("", cells)
+        })
+        .collect();
+    let head = ["rule", "", "score", "threshold", "", "normal samples as bad", "p that it holds", "severity"];
+    table(&head, &rows)
+}
+
+/// What is seen of every concept.
+pub(super) fn concepts(told: &Explanation) -> String {
+    let rows: Vec<(&str, Vec<String>)> = told
+        .concepts
+        .iter()
+        .map(|of| {
+            let cells = vec![
+                name(&of.concept),
+                bar(Some(of.p), None, false),
+                number(Some(of.p)),
+                number(Some(of.p_bank)),
+                format!("{:.2}", of.logit),
+            ];
+            ("", cells)
+        })
+        .collect();
+    let method = format!("p by {}", told.method);
+    table(&["concept", "", &method, "p by the leaf bank", "its logit"], &rows)
+}

@@ -1,0 +1,162 @@
+//! An explanation as it is told: what `--json` prints and pages show.
+
+use serde::Serialize;
+
+/// Everything about one sample.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    /// The sample.
+    pub id: String,
+    /// The model's folder, as it was named.
+    pub model: String,
+    /// Where probabilities come from.
+    pub method: &'static str,
+    /// One number for the sample; `None` where no rule can be scored.
+    pub anomaly: Option<f64>,
+    /// Above this it is flagged; `None` where normal samples are too few to tell.
+    pub threshold: Option<f64>,
+    /// Whether it is.
+    pub flagged: bool,
+    /// The share of normal samples that are flagged, too.
+    pub fpr: f64,
+    /// Normal samples that thresholds come from.
+    pub normal_samples: usize,
+    /// Every rule, the worst first.
+    pub standings: Vec<Standing>,
+    /// What is told about some of them.
+    pub rules: Vec<RuleTold>,
+    /// Every concept of any rule, in the order of the vocabulary.
+    pub concepts: Vec<ConceptTold>,
+    /// Frames that are looked at; 0 where features are given.
+    pub frames: usize,
+}
+
+/// How a rule fares.
+#[derive(Clone, Debug, Serialize)]
+pub struct Standing {
+    /// Its name.
+    pub rule: String,
+    /// How much it matters.
+    pub severity: String,
+    /// The probability that it holds; `None` where the method cannot tell.
+    pub p: Option<f64>,
+    /// How badly it is broken.
+    pub score: Option<f64>,
+    /// Above this it would be flagged by itself.
+    pub threshold: Option<f64>,
+    /// The share of normal samples that break it as badly.
+    pub normal_share: Option<f64>,
+    /// Whether it is above its threshold.
+    pub broken: bool,
+    /// Why `neural` is `indep-cal` for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_grafts: Option<String>,
+}
+
+/// Why a rule fares as it does.
+#[derive(Clone, Debug, Serialize)]
+pub struct RuleTold {
+    /// Its name.
+    pub rule: String,
+    /// What it says.
+    pub formula: String,
+    /// Its parts, what would help most first.
+    pub parts: Vec<PartTold>,
+    /// How it is broken, most likely; `None` where it cannot be told.
+    pub breach: Option<BreachTold>,
+    /// What would mend it.
+    pub repair: Option<RepairTold>,
+    /// Where it is seen.
+    pub maps: Vec<MapTold>,
+    /// When it is seen; `None` for pictures.
+    pub when: Option<WhenTold>,
+}
+
+/// A part of a rule.
+#[derive(Clone, Debug, Serialize)]
+pub struct PartTold {
+    /// What it says.
+    pub formula: String,
+    /// Whether it is a concept.
+    pub is_concept: bool,
+    /// The probability that it holds; `None` where the method cannot tell.
+    pub p: Option<f64>,
+    /// Whether the rule wants it to hold.
+    pub wanted: bool,
+    /// The probability of the rule, were that so.
+    pub then: f64,
+    /// How much that gains.
+    pub lift: f64,
+}
+
+/// Values of concepts.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// The concept.
+    pub concept: String,
+    /// Whether it is shown.
+    pub shown: bool,
+    /// The probability that it is.
+    pub p: f64,
+}
+
+/// How a rule is broken.
+#[derive(Clone, Debug, Serialize)]
+pub struct BreachTold {
+    /// Values with which it is.
+    pub concepts: Vec<Shown>,
+    /// Their probability together.
+    pub p: f64,
+    /// Whether they are the likeliest of all values.
+    pub is_likeliest: bool,
+}
+
+/// What would mend a rule.
+#[derive(Clone, Debug, Serialize)]
+pub struct RepairTold {
+    /// Concepts with the values that they would need.
+    pub concepts: Vec<Shown>,
+    /// What speaks against it: the logarithm of odds.
+    pub cost: f64,
+    /// In words.
+    pub words: String,
+}
+
+/// Where something is seen.
+#[derive(Clone, Debug, Serialize)]
+pub struct MapTold {
+    /// The concept; `None` for the rule itself.
+    pub concept: Option<String>,
+    /// The frame, from 0.
+    pub frame: usize,
+    /// Rows and columns of the grid.
+    pub size: [usize; 2],
+    /// How much, a number a cell: at most 1; below 0 what speaks against it.
+    pub cells: Vec<f64>,
+    /// How much is lost where most is, in logits.
+    pub most: f64,
+    /// The middle of the cell where most is, in shares of width and height.
+    pub peak: Option<[f64; 2]>,
+}
+
+/// When a rule is seen to be broken.
+#[derive(Clone, Debug, Serialize)]
+pub struct WhenTold {
+    /// How badly it is broken by what was seen up to each frame.
+    pub so_far: Vec<f64>,
+    /// How badly it would be broken without each frame.
+    pub without: Vec<f64>,
+}
+
+/// What is seen of a concept.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConceptTold {
+    /// Its name.
+    pub concept: String,
+    /// The leaf bank's logit.
+    pub logit: f32,
+    /// Its probability by the leaf bank, calibrated.
+    pub p_bank: f64,
+    /// Its probability by the method.
+    pub p: f64,
+}
