@@ -16,7 +16,7 @@ use chimera_logic::vocabulary::Vocabulary;
 use crate::Outcome;
 use crate::args::EvalArguments;
 use crate::console::Console;
-use crate::rules::input::{Traced, load_traced};
+use crate::rules::input::{Traced, load_some};
 use crate::table::{Align, Table, counted, grouped};
 use crate::train::cache_folder;
 use crate::train::events::Shown;
@@ -85,7 +85,7 @@ fn methods(named: &[Method]) -> Vec<Method> {
 
 fn other_rules(path: &Path, model: &Path, console: &Console) -> anyhow::Result<Traced> {
     let concepts = Model::open(model, &DeviceChoice::default().open())?.manifest.bank.concepts;
-    load_traced(path, Vocabulary::closed(concepts, "the model"), console)
+    load_some(path, Vocabulary::closed(concepts, "the model"), console)
 }
 
 fn write_text(evaluation: &Evaluation, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {

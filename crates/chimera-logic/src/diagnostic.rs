@@ -109,6 +109,8 @@ codes! {
     IncludeTooDeep = "E043",
     /// a file too large to be a rule file
     FileTooLarge = "E044",
+    /// a record of how rules were mined that is not as it was written
+    ChangedRecord = "E050",
     /// a rule that can never hold
     Contradiction = "E100",
     /// a rule that always holds

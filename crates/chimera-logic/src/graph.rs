@@ -27,6 +27,9 @@ pub struct GraphFile {
     pub concepts: Vec<String>,
     /// One graph a rule.
     pub graphs: Vec<RuleGraph>,
+    /// What goes with the rules, such as where they come from: comments without their `#`, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// One rule as the paper stores it.
@@ -80,7 +83,8 @@ impl RuleSet {
     #[must_use]
     pub fn to_graphs(&self) -> GraphFile {
         let concepts = self.dag.vocabulary().names().map(str::to_owned).collect();
-        GraphFile { concepts, graphs: self.rules.iter().map(|rule| write_graph(&self.dag, rule)).collect() }
+        let graphs = self.rules.iter().map(|rule| write_graph(&self.dag, rule)).collect();
+        GraphFile { concepts, graphs, notes: Vec::new() }
     }
 }
 
@@ -117,6 +121,10 @@ pub fn load_graphs(name: &str, json: &[u8], vocabulary: Vocabulary) -> Result<Lo
             }
             Err(problem) => problems.push(GraphError::Graph { rule: graph.rule.clone(), problem }),
         }
+    }
+    for line in file.notes.iter().flat_map(|note| note.lines()) {
+        text.push_str(format!("# {line}").trim_end());
+        text.push('\n');
     }
     if problems.is_empty() { Ok(load_text(&format!("{name} as rules"), &text, vocabulary)) } else { Err(problems) }
 }
@@ -382,6 +390,17 @@ mod tests {
     }
 
     #[test]
+    fn notes_are_comments_and_never_rules() {
+        let rules = load_text("t", "r: a => b", Vocabulary::open()).rule_set;
+        let notes = ["where it", "", "comes\nfrom: a => a"].map(str::to_owned).to_vec();
+        let json = serde_json::to_vec(&GraphFile { notes, ..rules.to_graphs() }).unwrap();
+        let loaded = load_graphs("t", &json, Vocabulary::open()).unwrap();
+        assert_eq!(loaded.rule_set.rules.len(), 1);
+        let (_, text) = loaded.sources.entries().next().unwrap();
+        assert_eq!(text.text(), "r: a => b\n# where it\n# comes\n# from: a => a\n");
+    }
+
+    #[test]
     fn a_graph_that_explodes_when_written_out_is_refused() {
         let levels = 100;
         let mut graph = RuleGraph { rule: "r".to_owned(), ..RuleGraph::default() };
@@ -391,7 +410,9 @@ mod tests {
             graph.add_edge(level, node, false, 0);
             graph.add_edge(level, node, true, 1);
         }
-        let json = serde_json::to_vec(&GraphFile { concepts: vec!["a".to_owned()], graphs: vec![graph] }).unwrap();
+        let json =
+            serde_json::to_vec(&GraphFile { concepts: vec!["a".to_owned()], graphs: vec![graph], notes: Vec::new() })
+                .unwrap();
         let errors = load_graphs("t", &json, Vocabulary::open()).unwrap_err();
         assert!(errors[0].to_string().contains("when they are written out"), "{errors:?}");
     }

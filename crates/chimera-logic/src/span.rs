@@ -146,8 +146,8 @@ impl SourceMap {
     }
 
     /// All texts, in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = &Source> {
-        self.sources.iter().map(Arc::as_ref)
+    pub fn entries(&self) -> impl Iterator<Item = (SourceId, &Source)> {
+        self.sources.iter().enumerate().map(|(number, source)| (SourceId(number as u32), source.as_ref()))
     }
 
     /// One text, to be read while others are added.

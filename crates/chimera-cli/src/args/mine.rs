@@ -9,6 +9,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use super::Threads;
+use super::data::at_least_one;
 
 /// Thresholds that go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -81,16 +82,16 @@ pub(crate) struct MineArguments {
     #[arg(long, value_enum, default_value = "paper")]
     pub(crate) preset: MinePreset,
     /// Rows that a rule must apply to: a share of the train rows (0.05) or a number of them (200).
-    #[arg(long, value_name = "SHARE|ROWS", value_parser = Support::parse)]
+    #[arg(long, value_name = "SHARE|ROWS", value_parser = Support::parse, allow_negative_numbers = true)]
     pub(crate) support: Option<Support>,
     /// The least confidence of `a => b`: rows with both among rows with `a`.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) confidence_pos: Option<f64>,
     /// The largest share of rows with `b` among rows with `a`, for `a => !b`.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) confidence_neg: Option<f64>,
     /// Rules to write, at most.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one)]
     pub(crate) max_rules: Option<usize>,
     /// Which rules to look for; all by default.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FAMILY,...")]
@@ -99,16 +100,16 @@ pub(crate) struct MineArguments {
     #[arg(long, value_enum, default_value = "bound")]
     pub(crate) rank: RankChoice,
     /// The share of rules that may be chance, among those that pass the test against it, on average.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) fdr: Option<f64>,
     /// The share of train rows that is kept from the search, to confirm rules on; 0 for none.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) holdout: Option<f64>,
     /// What becomes of rules that labels can never break, such as `red_cube => red`.
     #[arg(long, value_enum, default_value = "drop")]
     pub(crate) definitions: DefinitionChoice,
     /// Candidates of a kind to keep while searching; the best stay.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one)]
     pub(crate) max_candidates: Option<usize>,
     /// Decides which rows are held out.
     #[arg(long, default_value_t = DEFAULT_SEED)]
@@ -120,7 +121,7 @@ pub(crate) struct MineArguments {
     #[arg(long, value_name = "FILE", requires = "explain")]
     pub(crate) sheet: Option<PathBuf>,
     /// Samples on the sheet, at most.
-    #[arg(long, value_name = "N", default_value_t = 24, requires = "sheet")]
+    #[arg(long, value_name = "N", default_value_t = 24, requires = "sheet", value_parser = at_least_one)]
     pub(crate) samples: usize,
     /// Print JSON in place of tables.
     #[arg(long)]

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use anyhow::bail;
 use chimera::data::dataset::Dataset;
 use chimera::media::png::write_png;
 use chimera::media::sheet::SheetParams;
@@ -10,6 +11,7 @@ use chimera::mine::Mining;
 use chimera::mine::explain::{Explanation, explain};
 use chimera::mine::rounding::down;
 
+use super::report::interval;
 use crate::Outcome;
 use crate::args::MineArguments;
 use crate::console::{self, Console};
@@ -31,8 +33,9 @@ pub(super) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let mut explanation = explain(dataset, mining, rule)?;
+    let title = [explanation.formula.clone(), broken_words(&explanation)];
     if let Some(path) = &arguments.sheet {
-        draw(path, arguments, dataset, &mut explanation, console)?;
+        draw(path, arguments, dataset, &title, &mut explanation, console)?;
     }
     if arguments.json {
         console.write_json(&explanation)?;
@@ -47,9 +50,17 @@ fn draw(
     path: &Path,
     arguments: &MineArguments,
     dataset: &Dataset,
+    title: &[String],
     explanation: &mut Explanation,
     console: &Console,
 ) -> anyhow::Result<()> {
+    dataset.media_reader()?;
+    if explanation.breaking.is_empty() && explanation.keeping.is_empty() {
+        bail!(
+            "no train sample keeps or breaks `{}`, so there is none to show on a sheet\nhint: leave out `--sheet`",
+            explanation.formula
+        );
+    }
     for rows in [&mut explanation.breaking, &mut explanation.keeping] {
         chimera::seed::stream(arguments.seed, "samples that explain", 0).shuffle(rows);
     }
@@ -57,13 +68,27 @@ fn draw(
     let keeping = explanation.keeping.len().min(arguments.samples - breaking);
     let breaking = &explanation.breaking[..explanation.breaking.len().min(arguments.samples - keeping)];
     let groups = [("breaks it", breaking), ("keeps it", &explanation.keeping[..])];
-    let sheet = dataset.grouped_sheet(&groups, keeping.max(breaking.len()), SheetParams::default())?;
+    let sheet = dataset.grouped_sheet(title, &groups, keeping.max(breaking.len()), SheetParams::default())?;
     write_png(path, &sheet.picture)?;
     console.say(format_args!("{} in `{}`", counted(sheet.shown, "sample"), path.display()));
     for (_, error) in &sheet.left_out {
         console.say(format_args!("left out: {error}"));
     }
     Ok(())
+}
+
+/// How many samples break a rule, for whoever looks at samples.
+fn broken_words(explanation: &Explanation) -> String {
+    let [breaking, keeping] = [&explanation.breaking, &explanation.keeping].map(Vec::len);
+    match breaking {
+        0 => format!("no train sample breaks it; {} with both sides", counted(keeping, "sample")),
+        _ => format!(
+            "{} of the train split break{} it; {} with both sides keep it",
+            counted(breaking, "sample"),
+            if breaking == 1 { "s" } else { "" },
+            counted(keeping, "sample")
+        ),
+    }
 }
 
 fn write_text(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
@@ -84,7 +109,7 @@ fn write_text(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> 
             ("confidence", Align::Right),
             ("95 % interval", Align::Right),
             ("lift", Align::Right),
-            ("p", Align::Right),
+            ("p of these rows", Align::Right),
         ]);
         for part in &explanation.parts {
             let confidence = if part.support > 0 {
@@ -97,7 +122,7 @@ fn write_text(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> 
                 grouped(part.support),
                 grouped(part.kept),
                 confidence,
-                super::interval(part.interval),
+                interval(part.interval),
                 part.lift.map_or_else(String::new, |lift| format!("{lift:.2}")),
                 format!("{:.0e}", part.p),
             ]);
@@ -105,6 +130,8 @@ fn write_text(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out)?;
         table.write(out, 2)?;
     }
-    writeln!(out)?;
-    explanation.verdict.iter().try_for_each(|words| writeln!(out, "{words}"))
+    if let Some(p) = explanation.p_adjusted {
+        writeln!(out, "\nadjusted p, with all other tests taken into account: {p:.0e}")?;
+    }
+    writeln!(out, "\n{}", explanation.verdict)
 }

@@ -2,6 +2,7 @@
 
 use chimera::data::dataset::labels_at;
 use chimera::data::table::LabelTable;
+use chimera::mine::record::records_in;
 use chimera_logic::bits::{TruthCounts, TruthTable};
 use chimera_logic::diagnostic::DiagnosticRecord;
 use chimera_logic::lint::{lint, lint_data};
@@ -20,6 +21,7 @@ use crate::table::{Align, Table, counted, grouped};
 pub(crate) fn run(arguments: &CheckArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let table = arguments.data.as_deref().map(labels_at).transpose()?;
     let mut loaded = input::load_rules(&arguments.rules.file, table.as_ref())?;
+    records_in(&loaded.sources, &mut loaded.diagnostics);
     lint(&loaded.rule_set, &mut loaded.diagnostics)?;
     if let Some(table) = &table {
         let (labels, rows) = training_labels(table);

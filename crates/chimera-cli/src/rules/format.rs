@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use chimera_logic::load::{File, ParsedFile, parse_file};
 use chimera_logic::printer::{format_file, format_rules};
 use chimera_logic::render::render_all;
+use chimera_logic::vocabulary::Vocabulary;
 
 use super::input;
 use crate::Outcome;
@@ -19,8 +20,10 @@ pub(crate) fn run(arguments: &FormatArguments, console: &mut Console) -> anyhow:
         if arguments.write || arguments.check {
             bail!("`{}` is a graph file; fmt can only print it as rules", path.display());
         }
-        let rule_set = input::load_sound(path, None, console)?;
-        write!(console.results(), "{}", format_rules(&rule_set))?;
+        let traced = input::load_traced(path, Vocabulary::open(), console)?;
+        let comments = traced.comments()?;
+        let space = if comments.is_empty() { "" } else { "\n" };
+        write!(console.results(), "{}{space}{comments}", format_rules(&traced.rule_set))?;
         return Ok(Outcome::Done);
     }
     if arguments.write && path == Path::new("-") {

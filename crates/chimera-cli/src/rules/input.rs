@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use chimera::data::table::LabelTable;
 use chimera::error::system_words;
-use chimera::mine::record::{self, MiningRecord, read_records};
+use chimera::mine::record::{MiningRecord, records_in};
 use chimera_logic::diagnostic::Diagnostics;
 use chimera_logic::graph;
 use chimera_logic::lint::lint;
@@ -110,16 +110,27 @@ pub(crate) struct Traced {
     pub(crate) mined: Vec<MiningRecord>,
 }
 
-/// The same with where they come from; there must be some.
+impl Traced {
+    /// The records as comments, to go with the rules into another file.
+    pub(crate) fn comments(&self) -> chimera::error::Result<String> {
+        self.mined.iter().map(MiningRecord::to_comments).collect()
+    }
+}
+
+/// The same with where they come from.
 pub(crate) fn load_traced(path: &Path, vocabulary: Vocabulary, console: &Console) -> anyhow::Result<Traced> {
-    let loaded = load_over(path, vocabulary)?;
-    let records: chimera::error::Result<Vec<_>> =
-        loaded.sources.iter().map(|source| read_records(source.name(), source.text())).collect();
-    let rule_set = told(path, loaded, console)?;
-    if rule_set.rules.is_empty() {
+    let mut loaded = load_over(path, vocabulary)?;
+    let mined = records_in(&loaded.sources, &mut loaded.diagnostics);
+    Ok(Traced { rule_set: told(path, loaded, console)?, mined })
+}
+
+/// The same; there must be some.
+pub(crate) fn load_some(path: &Path, vocabulary: Vocabulary, console: &Console) -> anyhow::Result<Traced> {
+    let traced = load_traced(path, vocabulary, console)?;
+    if traced.rule_set.rules.is_empty() {
         bail!("expected rules in `{}`, got none", shown(path));
     }
-    Ok(Traced { rule_set, mined: record::joined(records?.into_iter().flatten()) })
+    Ok(traced)
 }
 
 /// The same with everything that `rules check` would say without data, and what `more` finds: a contradiction is better named

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use chimera_logic::dag::{Edge, Node, NodeId};
+use chimera_logic::graph::GraphFile;
 use chimera_logic::rules::{Rule, RuleId, RuleSet, Sharing};
+use chimera_logic::vocabulary::Vocabulary;
 use serde::Serialize;
 
 use super::input;
@@ -14,13 +16,21 @@ use crate::console::Console;
 use crate::table::{Align, Table, counted, grouped};
 
 pub(crate) fn run(arguments: &ShowArguments, console: &mut Console) -> anyhow::Result<Outcome> {
-    let mut rule_set = input::load_sound(&arguments.rules.file, None, console)?;
+    // Where rules come from goes with them into another file; it is no part of what is shown otherwise.
+    let (mut rule_set, notes) = if arguments.graph {
+        let traced = input::load_traced(&arguments.rules.file, Vocabulary::open(), console)?;
+        let notes = traced.comments()?;
+        (traced.rule_set, notes)
+    } else {
+        (input::load_sound(&arguments.rules.file, None, console)?, String::new())
+    };
     let users = rule_set.users();
     input::keep_named(&mut rule_set, &arguments.selection.names)?;
     let given = arguments.probabilities.as_deref().map(|text| Given::parse(text, &rule_set)).transpose()?;
     let mut prospects = given.as_ref().map(|given| Prospects::new(&rule_set, given)).transpose()?;
     if arguments.graph {
-        console.write_json(&rule_set.to_graphs())?;
+        let notes = notes.lines().map(|line| line.trim_start_matches(['#', ' ']).to_owned()).collect();
+        console.write_json(&GraphFile { notes, ..rule_set.to_graphs() })?;
     } else if arguments.json {
         console.write_json(&Shown::new(&rule_set, prospects.as_mut()))?;
     } else {

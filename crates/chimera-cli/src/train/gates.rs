@@ -22,7 +22,7 @@ const LISTED: usize = 40;
 
 /// Loads rules over the concepts of a dataset; there must be some.
 pub(crate) fn load(path: &Path, dataset: &Dataset, console: &Console) -> anyhow::Result<Traced> {
-    let traced = input::load_traced(path, dataset.table().vocabulary(), console)?;
+    let traced = input::load_some(path, dataset.table().vocabulary(), console)?;
     let mut findings = Diagnostics::default();
     if lint(&traced.rule_set, &mut findings).is_ok() && findings.errors() + findings.warnings() > 0 {
         let (errors, warnings) = (counted(findings.errors(), "error"), counted(findings.warnings(), "warning"));

@@ -364,11 +364,23 @@ fn rows_that_selected_rules_are_refused_whatever_way_the_rules_came() {
     assert_eq!(commands(), [""; 0]);
 
     // Nobody can tell which rows selected rules whose record was changed.
-    sandbox.write("damaged.rules", text.replace("# rows = 270", "# rows = many"));
-    let ran = sandbox.run("eval model ds -o no --cache cache --methods wmc --rules damaged.rules");
-    assert!(
-        ran.code == 2 && ran.err.contains("cannot read how the rules of `damaged.rules` were mined"),
-        "{}",
-        ran.err
-    );
+    sandbox.write("damaged.rules", text.replace("# rows = 270", "# rows = 2"));
+    sandbox.write("around-damaged.rules", "include \"damaged.rules\"\n");
+    for words in [
+        "eval model ds -o no --cache cache --methods wmc --rules damaged.rules",
+        "eval model ds -o no --cache cache --methods wmc --rules around-damaged.rules",
+        "train ds --rules damaged.rules --out no --cache cache",
+        "add model damaged.rules --data ds --cache cache",
+        "rules show damaged.rules --graph",
+    ] {
+        let ran = sandbox.run(words);
+        assert_eq!(ran.code, 2, "{words}: {}", ran.err);
+        for part in
+            ["error[E050]: this record of how rules were mined is not as `chimera mine` wrote it", "damaged.rules:3:1"]
+        {
+            assert!(ran.err.contains(part), "{words}: {}", ran.err);
+        }
+    }
+    assert!(!sandbox.path("no").exists());
+    assert_eq!(commands(), [""; 0]);
 }

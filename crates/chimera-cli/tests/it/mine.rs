@@ -56,6 +56,68 @@ fn a_mined_file_checks_clean_and_its_table_says_what_speaks_for_it() {
 }
 
 #[test]
+fn what_somebody_has_changed_is_not_written_over() {
+    let sandbox = site();
+    let mine = "mine ds -o mined.rules --confidence-pos 0.99";
+    assert_eq!(sandbox.run(mine).code, 0);
+    let text = sandbox.read("mined.rules");
+    // As it was written, nothing is lost with it, whatever the options.
+    assert_eq!(sandbox.run("mine ds -o mined.rules --confidence-pos 0.98").code, 0);
+    assert_ne!(sandbox.read("mined.rules"), text);
+    for edited in [
+        text.replace("person_with_helmet", "hard_hats"),
+        text.lines().filter(|line| !line.contains("rain")).map(|line| format!("{line}\n")).collect(),
+        format!("{text}own: crane => person\n"),
+        "own: crane => person\n".to_owned(),
+        String::new(),
+    ] {
+        sandbox.write("mined.rules", edited.clone());
+        let ran = sandbox.run(mine);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{edited}");
+        let expected =
+            "`mined.rules` is not as `chimera mine` wrote it, so it may be somebody's work; it is left as it is";
+        assert!(ran.err.contains(expected), "{}", ran.err);
+        assert_eq!(sandbox.read("mined.rules"), edited);
+    }
+}
+
+#[test]
+fn a_record_survives_what_people_do_to_rules_and_is_checked() {
+    let sandbox = site();
+    assert_eq!(sandbox.run("mine ds -o mined.rules --confidence-pos 0.99").code, 0);
+    let text = sandbox.read("mined.rules");
+    let expected = chimera::mine::record::read_records("mined.rules", &text).unwrap();
+    let records = |text: &str| chimera::mine::record::read_records("t", text).unwrap();
+    // Rules are deleted and added, and the file is formatted.
+    let fewer: String =
+        text.lines().filter(|line| !line.starts_with("person_with")).map(|line| format!("{line}\n")).collect();
+    sandbox.write("edited.rules", format!("own:   crane=>person   # mine\n{fewer}# mine, too\nlast:a=>b\n"));
+    assert_eq!(sandbox.run("rules fmt edited.rules --write").code, 0);
+    let formatted = sandbox.read("edited.rules");
+    assert!(formatted.contains("last: a => b") && !formatted.contains("person_with"), "{formatted}");
+    assert_eq!(records(&formatted), expected);
+    assert_eq!(sandbox.run("rules check edited.rules").code, 0);
+    // Through the graph form and back.
+    let graph = sandbox.run("rules show edited.rules --graph");
+    assert_eq!(graph.code, 0, "{}", graph.err);
+    sandbox.write("edited.json", graph.out);
+    let back = sandbox.run("rules fmt edited.json");
+    assert_eq!((back.code, records(&back.out)), (0, expected), "{}", back.err);
+    // A changed record is a finding of its own, with its place, beside all others.
+    let (before, list) = formatted.split_once("# rows = [\n").unwrap();
+    let (_, after) = list.split_once("# ]\n").unwrap();
+    sandbox.write("damaged.rules", format!("{before}# rows = [\n# ]\n{after}"));
+    let checked = sandbox.run("rules check damaged.rules --json");
+    assert_eq!(checked.code, 1, "{}", checked.err);
+    let report: serde_json::Value = serde_json::from_str(&checked.out).unwrap();
+    let findings = report["diagnostics"].as_array().unwrap();
+    let changed = findings.iter().find(|finding| finding["code"] == "E050").unwrap_or_else(|| panic!("{findings:?}"));
+    let line = formatted.lines().position(|line| line == "# [[mined]]").unwrap() as u64 + 1;
+    assert_eq!((changed["line"].as_u64(), changed["file"].as_str()), (Some(line), Some("damaged.rules")));
+    assert!(changed["hint"].as_str().unwrap().contains("or mine again"), "{changed}");
+}
+
+#[test]
 fn one_violation_in_many_rows_is_seen() {
     let sandbox = Sandbox::new();
     let mut table = String::from("id,split,a,b\n0,calibration,0,0\n1,train,1,0\n");
@@ -89,6 +151,22 @@ fn machines_get_all_of_it() {
     let test = &report["elsewhere"][0];
     assert_eq!((test["split"].as_str(), test["rules"][0]["fails"].as_u64()), (Some("test"), Some(3)));
     assert!(report["candidates"]["pairs"]["considered"].as_u64().unwrap() > 0);
+    // The record, and concepts that never vary.
+    assert_eq!(report["record"]["command"], "chimera mine ds --confidence-pos 0.99");
+    assert_eq!((report["record"]["rows"].as_u64(), report["gave_up"].as_bool()), (Some(480), Some(false)));
+    assert_eq!(report["constant"], serde_json::json!([]));
+    let table = sandbox.read("site.csv");
+    let sunny = |line: &str| format!("{line},{}\n", if line.starts_with("id") { "sun" } else { "1" });
+    sandbox.write("sunny.csv", table.lines().map(sunny).collect::<String>());
+    assert_eq!(sandbox.run("import table sunny.csv --out sunny").code, 0);
+    // Where no rule passes, there is all the rest.
+    let ran = sandbox.run("mine sunny --support 700 --json");
+    assert!(ran.code == 2 && ran.err.contains("no rule passes"), "{}", ran.err);
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["rules"], serde_json::json!([]));
+    assert_eq!(report["constant"], serde_json::json!([{"concept": "sun", "what": "is always true"}]));
+    assert_eq!(report["record"]["options"]["support"], 700);
+    assert!(report["candidates"]["pairs"]["rare"].as_u64().unwrap() > 0);
 }
 
 #[test]
@@ -98,6 +176,18 @@ fn a_rule_is_explained_with_its_samples() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.starts_with("person => helmet\n\ntrain rows, `person` by `helmet`:\n"), "{}", ran.out);
     assert!(ran.out.ends_with("it is mined, as `person_with_helmet`\n"), "{}", ran.out);
+    // The two p-values have names of their own, and the table has the second one's.
+    assert!(
+        ran.out.contains("p of these rows") && ran.out.contains("\nadjusted p, with all other tests"),
+        "{}",
+        ran.out
+    );
+    let table = sandbox.run("mine ds --confidence-pos 0.99 -o mined.rules");
+    assert!(table.out.lines().nth(1).unwrap().contains("adjusted p"), "{}", table.out);
+    let mut command = sandbox.command("mine ds --explain");
+    let misspelt: crate::support::Ran = command.arg("persn => helmet").output().unwrap().into();
+    assert_eq!(misspelt.code, 2);
+    assert!(misspelt.err.contains("unknown concept `persn`\nhint: did you mean `person`?"), "{}", misspelt.err);
     let mut command = sandbox.command("mine ds --explain");
     let ran: crate::support::Ran = command.arg("crane => helmet").output().unwrap().into();
     assert!(ran.out.contains("it is not mined: 0."), "{}", ran.out);
@@ -120,6 +210,13 @@ fn samples_that_keep_and_break_a_rule_are_on_the_sheet() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("10 samples in `why.png`"), "{}", ran.err);
     assert!(std::fs::read(sandbox.path("why.png")).unwrap().starts_with(b"\x89PNG"));
+    // Two rows of five or six samples, with a title above them: the rule, and how many break it.
+    let height = |file: &str| {
+        let png = std::fs::read(sandbox.path(file)).unwrap();
+        u32::from_be_bytes(png[20..24].try_into().unwrap())
+    };
+    assert_eq!(sandbox.run("data show ds --sheet plain.png --samples 10").code, 0);
+    assert_eq!(height("why.png"), height("plain.png") + 2 * 12 + 10);
 }
 
 #[test]
@@ -149,6 +246,13 @@ fn what_became_of_all_candidates_adds_up() {
 fn where_nothing_can_be_mined_it_is_said_why() {
     let sandbox = site();
     for (words, expected) in [
+        // The hint is about what removed most.
+        ("mine ds --support 700", "\nhint: a smaller `--support`"),
+        ("mine ds --families iff", "\nhint: a smaller `--confidence-pos` lets in"),
+        ("mine ds --families iff --confidence-pos 0.99", "\nhint: rules over two concepts passed: add `implies`"),
+        ("mine ds --support -1", "invalid value '-1' for '--support <SHARE|ROWS>': expected a share such as 0.05"),
+        ("mine ds --fdr -1", "expected `--fdr` above 0 and below 1, got -1"),
+        ("mine ds --max-rules -1", "invalid value '-1' for '--max-rules <N>': expected a number of 1 at least"),
         ("mine ds --support 700", "no rule passes: of "),
         ("mine ds --support 700", "apply to less than 700 rows (`--support`)"),
         ("mine ds --families iff", "are broken too often"),

@@ -170,20 +170,26 @@ impl Dataset {
         let mut shown: Vec<Shown<'_>> = self.readable(None, &rows, count, params, &mut left_out)?;
         // In the order of the table: neighbours are then found again.
         shown.sort_by_key(|shown| shown.row);
-        self.draw(&shown, left_out, params)
+        self.draw(&[], &shown, left_out, params)
     }
 
-    /// Draws samples in groups, `each` of every group at most, the first ones that can be read, with the group's name before
-    /// their labels. Errors as [`Self::contact_sheet`].
+    /// Draws samples in groups under a title, `each` of every group at most, the first ones that can be read, with the group's name
+    /// before their labels. Errors as [`Self::contact_sheet`].
     ///
     /// # Errors
     /// See there.
-    pub fn grouped_sheet(&self, groups: &[(&str, &[usize])], each: usize, params: SheetParams) -> Result<ContactSheet> {
+    pub fn grouped_sheet(
+        &self,
+        title: &[String],
+        groups: &[(&str, &[usize])],
+        each: usize,
+        params: SheetParams,
+    ) -> Result<ContactSheet> {
         let (mut left_out, mut shown) = (Vec::new(), Vec::new());
         for (name, rows) in groups {
             shown.extend(self.readable(Some(name), rows, each, params, &mut left_out)?);
         }
-        self.draw(&shown, left_out, params)
+        self.draw(title, &shown, left_out, params)
     }
 
     /// The first `count` of these rows whose media can be read.
@@ -213,6 +219,7 @@ impl Dataset {
 
     fn draw(
         &self,
+        title: &[String],
         shown: &[Shown<'_>],
         mut left_out: Vec<(PathBuf, Error)>,
         params: SheetParams,
@@ -233,7 +240,7 @@ impl Dataset {
         {
             return Err(error);
         }
-        let picture = draw_sheet(&entries, params)?;
+        let picture = draw_sheet(title, &entries, params)?;
         Ok(ContactSheet { picture, shown: entries.len(), left_out })
     }
 

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chimera_logic::bits::TruthTable;
-use chimera_logic::dag::{Dag, Edge};
+use chimera_logic::dag::{Dag, Edge, GateError};
 use chimera_logic::syntax::Op;
 use chimera_logic::truth::Program;
 
@@ -156,14 +156,22 @@ impl Promises {
     }
 
     /// The promises as formulas, in the order of [`Self::concepts`].
-    pub fn axioms(&self, dag: &mut Dag, concepts: &[String]) -> Vec<Edge> {
+    ///
+    /// # Errors
+    /// A concept that the graph does not know, and as [`Dag::gate`].
+    pub fn axioms(&self, dag: &mut Dag, concepts: &[String]) -> Result<Vec<Edge>> {
+        let unsaid = |promised: &[usize], why: &str| {
+            let names: Vec<String> = promised.iter().map(|&concept| format!("`{}`", concepts[concept])).collect();
+            Error::input(format!("cannot say what {} mean: {why}", names.join(", ")), None)
+        };
         let mut axioms = Vec::new();
         for promised in self.concepts() {
-            let leaf = |concept: usize| dag.resolve(&concepts[concept]).map(|concept| dag.leaf(concept));
-            let leaves: Option<Vec<Edge>> = promised.into_iter().map(leaf).collect();
-            axioms.extend(leaves.and_then(|leaves| promise_of(dag, &leaves)));
+            let leaf = |concept: &usize| dag.resolve(&concepts[*concept]).map(|concept| dag.leaf(concept));
+            let leaves: Option<Vec<Edge>> = promised.iter().map(leaf).collect();
+            let leaves = leaves.ok_or_else(|| unsaid(&promised, "the rules know no such concept"))?;
+            axioms.push(promise_of(dag, &leaves).map_err(|error| unsaid(&promised, &error.to_string()))?);
         }
-        axioms
+        Ok(axioms)
     }
 
     /// Makes sure that these labels keep what is promised of them.
@@ -172,7 +180,7 @@ impl Promises {
     /// The first promise that rows break, with their number.
     pub fn check(&self, table: &LabelTable, labels: &TruthTable) -> Result<()> {
         let mut dag = Dag::new(table.vocabulary());
-        let axioms = self.axioms(&mut dag, &table.concepts);
+        let axioms = self.axioms(&mut dag, &table.concepts)?;
         let truth = Program::compile(&dag, &axioms).evaluate(labels);
         for ((column, &axiom), promise) in
             axioms.iter().enumerate().zip(self.pairs.values().chain(self.choices.values()))
@@ -195,14 +203,15 @@ impl Promises {
     }
 }
 
-/// `narrow => wide`, or `narrow => one | other`.
-fn promise_of(dag: &mut Dag, leaves: &[Edge]) -> Option<Edge> {
-    let (&narrow, demands) = leaves.split_first()?;
-    let demand = match demands {
-        [wide] => *wide,
-        _ => dag.gate(Op::Or, demands.to_vec()).ok()?,
-    };
-    dag.gate(Op::Implies, vec![narrow, demand]).ok()
+/// `narrow => wide`, or `narrow => one | other`: the first leaf promises one of the others.
+fn promise_of(dag: &mut Dag, leaves: &[Edge]) -> std::result::Result<Edge, GateError> {
+    match *leaves {
+        [narrow, one, other] => {
+            let either = dag.gate(Op::Or, vec![one, other])?;
+            dag.gate(Op::Implies, vec![narrow, either])
+        }
+        _ => dag.gate(Op::Implies, leaves.to_vec()),
+    }
 }
 
 #[cfg(test)]
@@ -212,7 +221,7 @@ mod tests {
 
     fn promised(promises: &Promises, names: &[String]) -> Vec<String> {
         let mut dag = Dag::new(Vocabulary::closed(names.to_vec(), "the test"));
-        promises.axioms(&mut dag, names).into_iter().map(|axiom| dag.text(axiom)).collect()
+        promises.axioms(&mut dag, names).unwrap().into_iter().map(|axiom| dag.text(axiom)).collect()
     }
 
     #[test]
@@ -236,6 +245,11 @@ mod tests {
         let all: Vec<Vec<usize>> = promises.concepts().collect();
         assert_eq!(all, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
         assert_eq!((promises.get(1, 2), promises.get(2, 0)), (Some(Promise::Closed), None));
+        // What cannot be said is an error, and not a promise fewer.
+        let names = ["a", "b"].map(str::to_owned);
+        let mut dag = Dag::new(Vocabulary::closed(names[..1].to_vec(), "the test"));
+        let error = Promises::promising(&[(0, 1)]).axioms(&mut dag, &names).unwrap_err().to_string();
+        assert_eq!(error, "cannot say what `a`, `b` mean: the rules know no such concept");
         // A circle ends, and nothing promises itself.
         let circle = Promises::promising(&[(0, 1), (1, 0)]);
         assert_eq!(circle.concepts().count(), 2);

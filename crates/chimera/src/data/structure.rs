@@ -133,7 +133,7 @@ pub fn rules_from_structure(dataset: &Dataset, options: StructureOptions) -> Res
     let (rules, inferred) = written(&ties, (&hierarchy, table), options);
     let mut rule_set = loaded(&rules, table)?;
     let axioms = match hierarchy.closed {
-        true => Promises::of_hierarchy(&hierarchy, &table.concepts).axioms(&mut rule_set.dag, &table.concepts),
+        true => Promises::of_hierarchy(&hierarchy, &table.concepts).axioms(&mut rule_set.dag, &table.concepts)?,
         false => Vec::new(),
     };
     let verdicts = settled(&rule_set.dag, &axioms, &rule_set.roots());

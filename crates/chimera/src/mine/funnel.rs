@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::options::{MineOptions, Support};
+use super::shape::Pattern;
 
 /// What became of the candidates of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -19,6 +20,8 @@ pub struct Fate {
     pub simpler: u64,
     /// Chance would do as well.
     pub chance: u64,
+    /// There was no time to look at them.
+    pub unsearched: u64,
     /// Better ones took all the room there is.
     pub crowded_out: u64,
     /// Rows that the search did not see do not bear them out.
@@ -44,6 +47,7 @@ impl Fate {
             meant: self.meant + other.meant,
             simpler: self.simpler + other.simpler,
             chance: self.chance + other.chance,
+            unsearched: self.unsearched + other.unsearched,
             crowded_out: self.crowded_out + other.crowded_out,
             unconfirmed: self.unconfirmed + other.unconfirmed,
             weak: self.weak + other.weak,
@@ -54,6 +58,25 @@ impl Fate {
     pub(super) fn add(&mut self, other: Self) {
         *self = self.plus(other);
     }
+}
+
+/// What to do about rules that passed and that no family asks for.
+const TAKE_PAIRS: &str = "rules over two concepts passed: add `implies` and `excludes` to `--families`";
+
+/// What to do about rules that labels can never break.
+const KEEP_DEFINITIONS: &str = "`--definitions keep` writes what can never be broken";
+
+/// What removed candidates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// How many.
+    pub count: u64,
+    /// What is the matter with them, with the option that decides it.
+    pub why: String,
+    /// What would let more in.
+    pub hint: &'static str,
+    /// Whether nothing speaks against them: they can be had at once.
+    pub at_hand: bool,
 }
 
 /// What became of all candidates.
@@ -84,10 +107,9 @@ impl Funnel {
         self.pairs.plus(self.and).plus(self.or)
     }
 
-    /// What removed how many where no rule was chosen, a line each, with the threshold's name. They add up to all that were
-    /// considered.
+    /// What removed how many where no rule was chosen. They add up to all that were considered.
     #[must_use]
-    pub fn removed(&self, options: &MineOptions) -> Vec<(u64, String)> {
+    pub fn removed(&self, options: &MineOptions) -> Vec<Removed> {
         let fate = self.all();
         let support = match options.support {
             Support::Share(share) => format!("{share} of the rows"),
@@ -95,21 +117,81 @@ impl Funnel {
         };
         let (pos, neg) = (options.confidence_pos, options.confidence_neg);
         let lines = [
-            (fate.rare, format!("apply to less than {support} (`--support`)")),
-            (fate.broken, format!("are broken too often (`--confidence-pos` {pos}, `--confidence-neg` {neg})")),
-            (fate.simpler, "say less than a simpler rule".to_owned()),
-            (fate.meant, "can never be broken, since labels are made so (`--definitions`)".to_owned()),
-            (fate.chance, format!("may be chance, with all that were tested (`--fdr` {})", options.fdr)),
+            (
+                fate.rare,
+                format!("apply to less than {support} (`--support`)"),
+                "a smaller `--support` lets in rules about fewer rows",
+            ),
+            (
+                fate.broken,
+                format!("are broken too often (`--confidence-pos` {pos}, `--confidence-neg` {neg})"),
+                looser_confidence(options),
+            ),
+            (
+                fate.simpler,
+                "say less than a simpler rule".to_owned(),
+                "ask for the simpler rules: add `implies` and `excludes` to `--families`",
+            ),
+            (
+                fate.meant,
+                "can never be broken, since labels are made so (`--definitions`)".to_owned(),
+                KEEP_DEFINITIONS,
+            ),
+            (
+                fate.chance,
+                format!("may be chance, with all that were tested (`--fdr` {})", options.fdr),
+                "more train rows tell more rules from chance; a larger `--fdr` lets in more of both",
+            ),
+            (
+                fate.unsearched,
+                "were not looked at, since there are too many".to_owned(),
+                "a larger `--support` or fewer concepts leave time for all",
+            ),
             (
                 fate.crowded_out,
                 format!("are worse than the best of their kind (`--max-candidates` {})", options.max_candidates),
+                "a larger `--max-candidates` makes room for more",
             ),
-            (fate.unconfirmed, format!("are not confirmed by held-out rows (`--holdout` {})", options.holdout)),
-            (fate.weak, "miss `--support` or the confidence on all train rows together".to_owned()),
-            (self.unasked, "passed, but make no rule of the families that are asked for (`--families`)".to_owned()),
-            // Nothing was chosen that they could follow from otherwise.
-            (fate.passed - self.unasked, "passed, but follow from what concepts mean".to_owned()),
+            (
+                fate.unconfirmed,
+                format!("are not confirmed by held-out rows (`--holdout` {})", options.holdout),
+                "more train rows confirm more rules; `--holdout 0` searches all rows, and confirms nothing",
+            ),
+            (
+                fate.weak,
+                "miss `--support` or the confidence on all train rows together".to_owned(),
+                "a little less `--support` or confidence lets them in",
+            ),
+            (
+                self.unasked,
+                "passed, but make no rule of the families that are asked for (`--families`)".to_owned(),
+                TAKE_PAIRS,
+            ),
+            (
+                // Nothing was chosen that they could follow from otherwise.
+                fate.passed - self.unasked,
+                "passed, but follow from what concepts mean".to_owned(),
+                KEEP_DEFINITIONS,
+            ),
         ];
-        lines.into_iter().filter(|(count, _)| *count > 0).collect()
+        let removed = lines.into_iter().map(|(count, why, hint)| {
+            let at_hand = [TAKE_PAIRS, KEEP_DEFINITIONS].contains(&hint);
+            Removed { count, why, hint, at_hand }
+        });
+        removed.filter(|removed| removed.count > 0).collect()
+    }
+}
+
+/// Which confidence lets more in: rules that demand are asked for another than rules that forbid.
+fn looser_confidence(options: &MineOptions) -> &'static str {
+    let wants = |patterns: &[Pattern]| patterns.iter().any(|&pattern| options.wants(pattern));
+    let demands = wants(&[Pattern::Iff, Pattern::Chain, Pattern::Both, Pattern::And, Pattern::Or, Pattern::Implies]);
+    let forbids = wants(&[Pattern::Chain, Pattern::Both, Pattern::And, Pattern::Excludes]);
+    match (demands, forbids) {
+        (true, true) => {
+            "a smaller `--confidence-pos` or a larger `--confidence-neg` lets in rules that more rows break"
+        }
+        (_, true) => "a larger `--confidence-neg` lets in rules that more rows break",
+        (_, false) => "a smaller `--confidence-pos` lets in rules that more rows break",
     }
 }

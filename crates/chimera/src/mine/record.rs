@@ -9,21 +9,17 @@
 //! # fingerprint = "3e2a..."
 //! ```
 
+mod comments;
+
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
 use super::options::MineOptions;
 use crate::data::dataset::Dataset;
 use crate::data::rows::Rows;
-use crate::error::{Error, Result, lower_first};
 
-/// How a record starts.
-const HEADING: &str = "[[mined]]";
-
-/// How its list of rows starts, at the end of the file.
-const SEEN: &str = "[mined.seen]";
+pub use self::comments::{read_records, records_in};
 
 /// Rows of a larger number that are listed. Rows that have a share `s` of those that were seen are missed with probability
 /// (1 - s)^64: hardly ever where a split was dealt anew, half the time where they have one in a hundred.
@@ -120,83 +116,6 @@ impl MiningRecord {
             seen => Overlap::Partly(seen),
         }
     }
-
-    /// The comments at the head of a mined file.
-    ///
-    /// # Errors
-    /// None that a record can have.
-    pub(super) fn head(&self) -> Result<String> {
-        Ok(commented(&self.blocks()?.0))
-    }
-
-    /// The comments at its end.
-    ///
-    /// # Errors
-    /// None that a record can have.
-    pub(super) fn tail(&self) -> Result<String> {
-        Ok(commented(&self.blocks()?.1))
-    }
-
-    /// All of it as comments, in one piece.
-    ///
-    /// # Errors
-    /// None that a record can have.
-    pub(crate) fn to_comments(&self) -> Result<String> {
-        Ok(self.head()? + &self.tail()?)
-    }
-
-    fn blocks(&self) -> Result<(String, String)> {
-        #[derive(Serialize)]
-        struct File<'a> {
-            mined: [&'a MiningRecord; 1],
-        }
-        let text = toml::to_string(&File { mined: [self] })
-            .map_err(|error| Error::input(format!("cannot write how rules were mined: {error}"), None))?;
-        let (head, _) = text.split_once(SEEN).unwrap_or((&text, ""));
-        // The library would write all of them on one line.
-        let mut tail = format!("{SEEN}\nrows = [\n");
-        for line in self.seen.rows.chunks(7) {
-            let quoted: Vec<String> = line.iter().map(|hash| format!("\"{hash}\"")).collect();
-            let _ = writeln!(tail, "{},", quoted.join(", "));
-        }
-        tail.push_str("]\n");
-        Ok((head.trim_end().to_owned() + "\n", tail))
-    }
-}
-
-fn commented(text: &str) -> String {
-    text.lines().map(|line| format!("# {line}").trim_end().to_owned() + "\n").collect()
-}
-
-/// The records in a rule file, or in several that follow each other: none where nothing was mined.
-///
-/// # Errors
-/// A record that cannot be read, since somebody changed it: rows that must not be evaluated could not be told.
-pub fn read_records(name: &str, text: &str) -> Result<Vec<MiningRecord>> {
-    #[derive(Deserialize)]
-    struct File {
-        #[serde(default)]
-        mined: Vec<MiningRecord>,
-    }
-    let mut toml = String::new();
-    let mut inside = false;
-    for line in text.lines() {
-        let comment = line.trim().strip_prefix('#').map(str::trim);
-        inside = match comment {
-            Some(HEADING | SEEN) => true,
-            Some(_) => inside,
-            None => false,
-        };
-        if let Some(comment) = comment.filter(|_| inside) {
-            let _ = writeln!(toml, "{comment}");
-        }
-    }
-    let file: File = toml::from_str(&toml).map_err(|error| {
-        let message = format!("cannot read how the rules of `{name}` were mined: {}", lower_first(error.message()));
-        let hint = "leave the comments from `# [[mined]]` and `# [mined.seen]` on as they were written, or mine again";
-        Error::input(message, Some(hint.to_owned()))
-    })?;
-    Ok(file.mined)
 }
 
 /// Records from several places, each once, in the order in which they are met.

@@ -1,11 +1,15 @@
 //! The search: all pairs of concepts, then all triples, over the rows that may be searched.
 
+mod choices;
 mod compounds;
+mod conditions;
+mod triples;
 
 use std::num::NonZeroUsize;
 
 use chimera_logic::bits::TruthTable;
 
+use self::compounds::EFFORT;
 use super::candidate::{Best, Candidate};
 use super::evidence::Evidence;
 use super::funnel::Fate;
@@ -33,6 +37,8 @@ pub(super) struct Search<'a> {
     /// Rows that a rule must apply to.
     least: u64,
     pairs: PairCounts,
+    /// What rules over three concepts may cost.
+    effort: u64,
 }
 
 impl<'a> Search<'a> {
@@ -44,7 +50,8 @@ impl<'a> Search<'a> {
         least: u64,
         threads: NonZeroUsize,
     ) -> Result<Self> {
-        Ok(Self { labels, options, promises, active, least, pairs: PairCounts::count(labels, active, threads)? })
+        let pairs = PairCounts::count(labels, active, threads)?;
+        Ok(Self { labels, options, promises, active, least, pairs, effort: EFFORT })
     }
 
     /// Whether a rule over two concepts is confident enough, on however many rows.

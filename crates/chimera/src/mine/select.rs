@@ -14,6 +14,7 @@ use self::turns::{Turn, Used};
 use super::candidate::Candidate;
 use super::shape::{Literal, Pattern, Shape};
 use crate::data::promises::Promises;
+use crate::error::Result;
 
 /// Questions about what follows that are asked at most; beyond that the search for more rules ends.
 const QUESTIONS: usize = 20_000;
@@ -39,6 +40,9 @@ pub(super) struct Selection {
 }
 
 /// Chooses at most `most` rules. Candidates of a pattern come best first.
+///
+/// # Errors
+/// As [`Promises::axioms`].
 pub(super) fn select(
     mut passed: BTreeMap<Pattern, Vec<Candidate>>,
     order: &[Pattern],
@@ -46,11 +50,11 @@ pub(super) fn select(
     concepts: &[String],
     dag: Dag,
     most: usize,
-) -> Selection {
+) -> Result<Selection> {
     let turn = |pattern| Turn::of(passed.remove(pattern).unwrap_or_default());
     let mut choice = Choice {
         order,
-        known: Known::new(promises, concepts, dag),
+        known: Known::new(promises, concepts, dag)?,
         used: Used::default(),
         turns: order.iter().map(turn).collect(),
         spare: Vec::new(),
@@ -73,7 +77,7 @@ pub(super) fn select(
     }
     let left = turns.into_iter().flat_map(|turn| turn.left);
     selection.skipped.extend(left.map(|candidate| (candidate, Skipped::Surplus)));
-    selection
+    Ok(selection)
 }
 
 /// A choice that is being made.

@@ -1,14 +1,18 @@
-//! A mined rule file: what it comes from, the rules by pattern, what was left out, and which rows were seen.
+//! A mined rule file: what it comes from, the rules by pattern, what was left out, which rows were seen, and a line that tells
+//! whether anybody has changed it since.
 
 use std::fmt::Write;
 
 use chimera_logic::load::{File, parse_file};
 use chimera_logic::printer::{format_file, quote_name};
 
-use super::mining::{Meant, MinedRule, Mining};
+use super::outcome::{Meant, MinedRule, Mining};
 use super::shape::Pattern;
 use crate::data::promises::Promise;
 use crate::error::Result;
+
+/// How the last line starts, which ends with a hash of all lines above it.
+const WRITTEN: &str = "# as `chimera mine` wrote it: ";
 
 /// Rules that labels can never break are listed in the file up to this number.
 const LISTED: usize = 20;
@@ -25,7 +29,8 @@ impl Mining {
         if held_out > 0 {
             let _ = write!(text, ": found on {searched}, confirmed on {held_out}");
         }
-        let _ = write!(text, "\n\n{}", self.record.head()?);
+        let [head, tail] = self.record.head_and_tail()?;
+        let _ = write!(text, "\n\n{head}");
         for pattern in Pattern::ALL {
             let rules: Vec<&MinedRule> = self.rules.iter().filter(|rule| rule.pattern == pattern).collect();
             if !rules.is_empty() {
@@ -43,11 +48,21 @@ impl Mining {
                 let _ = writeln!(text, "# and {} more", meant.len() - LISTED);
             }
         }
-        let _ = write!(text, "\n{}", self.record.tail()?);
+        let _ = writeln!(text, "\n{tail}");
         let file = File { name: String::new(), bytes: text.clone().into_bytes() };
         // Only a file with errors has no canonical spelling.
-        Ok(format_file(&parse_file(file).lines).unwrap_or(text))
+        Ok(with_last_line(&format!("{}\n", format_file(&parse_file(file).lines).unwrap_or(text).trim_end())))
     }
+}
+
+fn with_last_line(text: &str) -> String {
+    format!("{text}{WRITTEN}{}\n", blake3::hash(text.as_bytes()))
+}
+
+/// Whether a text is a mined file that nobody has changed, so that nothing is lost with it.
+#[must_use]
+pub fn is_as_written(text: &str) -> bool {
+    text.rfind(WRITTEN).is_some_and(|end| with_last_line(&text[..end]) == text)
 }
 
 fn line(rule: &MinedRule) -> String {

@@ -1,4 +1,4 @@
-//! Words cut to the width of a thumbnail.
+//! Words cut to the width of a thumbnail, and titles broken to that of a sheet.
 
 /// What stands for text that was left out.
 const CUT: &str = "..";
@@ -13,6 +13,21 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     let head = kept / 2;
     let tail = text.chars().skip(count - (kept - head));
     text.chars().take(head).chain(CUT.chars()).chain(tail).take(columns).collect()
+}
+
+/// A text in lines of at most `columns` characters, broken between words; a word that is longer is cut.
+pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace().map(|word| cut(word, columns)) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
 }
 
 /// Labels packed into at most `lines` lines of `columns` characters; the last says how many did not fit.
@@ -56,6 +71,14 @@ mod tests {
         assert_eq!(cut("CLEVR_train_000005", 12), "CLEVR..00005");
         assert_eq!(cut("äöüäöü", 5), "ä..öü");
         assert_eq!(cut("abcdef", 1), ".");
+    }
+
+    #[test]
+    fn titles_go_on_in_the_next_line() {
+        assert_eq!(wrapped("a => b", 10), ["a => b"]);
+        assert_eq!(wrapped("large => metal | rubber", 14), ["large => metal", "| rubber"]);
+        assert_eq!(wrapped("collide(red,cube) => red", 8), ["col..be)", "=> red"]);
+        assert!(wrapped("", 8).is_empty());
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Contact sheets: many small pictures in a grid, each with its id and its labels below, to see at a glance what is in a
-//! dataset or what a rule flags. The same input gives the same bytes.
+//! Contact sheets: many small pictures in a grid under a title, each with its id and its labels below, to see at a glance what
+//! is in a dataset or what a rule flags. The same input gives the same bytes.
 
 mod caption;
 mod font;
@@ -51,11 +51,12 @@ pub struct SheetEntry<'a> {
     pub labels: &'a [String],
 }
 
-/// Draws a sheet, row by row from the left.
+/// Draws a sheet, row by row from the left, below the lines of a title, if there are any; those that are too long go on in the
+/// next line.
 ///
 /// # Errors
 /// [`Error::Input`] for parameters out of range, for no entries, or for a sheet of more than 2^26 pixels.
-pub fn draw_sheet(entries: &[SheetEntry<'_>], params: SheetParams) -> Result<Picture> {
+pub fn draw_sheet(title: &[String], entries: &[SheetEntry<'_>], params: SheetParams) -> Result<Picture> {
     let SheetParams { columns, thumbnail, label_lines } = params;
     if columns == 0 || !(48..=1024).contains(&thumbnail) || label_lines > 20 || entries.is_empty() {
         return Err(Error::input(
@@ -68,7 +69,11 @@ pub fn draw_sheet(entries: &[SheetEntry<'_>], params: SheetParams) -> Result<Pic
     }
     let columns = columns.min(entries.len());
     let cell = (thumbnail + MARGIN, thumbnail + GAP + LINE * (1 + label_lines) + MARGIN);
-    let (width, height) = (columns * cell.0 + MARGIN, entries.len().div_ceil(columns).saturating_mul(cell.1) + MARGIN);
+    let width = columns * cell.0 + MARGIN;
+    let title: Vec<String> =
+        title.iter().flat_map(|line| caption::wrapped(line, (width - 2 * MARGIN) / ADVANCE)).collect();
+    let above = if title.is_empty() { MARGIN } else { 2 * MARGIN + LINE * title.len() };
+    let height = entries.len().div_ceil(columns).saturating_mul(cell.1) + above;
     let size = Size::new(width, height).ok().filter(|size| size.bytes() / 3 <= LARGEST_SHEET).ok_or_else(|| {
         Error::input(
             format!("a sheet of {width} x {height} pixels is too large"),
@@ -76,8 +81,11 @@ pub fn draw_sheet(entries: &[SheetEntry<'_>], params: SheetParams) -> Result<Pic
         )
     })?;
     let mut sheet = Picture::filled(size, PAPER);
+    for (at, line) in title.iter().enumerate() {
+        draw_text(&mut sheet, MARGIN, MARGIN + at * LINE, line, ID);
+    }
     for (at, entry) in entries.iter().enumerate() {
-        let corner = (MARGIN + at % columns * cell.0, MARGIN + at / columns * cell.1);
+        let corner = (MARGIN + at % columns * cell.0, above + at / columns * cell.1);
         draw_entry(&mut sheet, corner, entry, params);
     }
     Ok(sheet)
@@ -140,7 +148,8 @@ mod tests {
         let labels = ["cat", "dog"].map(str::to_owned);
         let entry = |picture, id| SheetEntry { picture, id, labels: &labels };
         let params = SheetParams { columns: 2, thumbnail: 60, label_lines: 1 };
-        let sheet = draw_sheet(&[entry(&red, "a"), entry(&blue, "b"), entry(&red, "\u{e9}")], params).unwrap();
+        let entries = [entry(&red, "a"), entry(&blue, "b"), entry(&red, "\u{e9}")];
+        let sheet = draw_sheet(&[], &entries, params).unwrap();
         // Two columns of 60 + 10, two rows of 60 + 5 + 2 * 12 + 10, and a margin.
         assert_eq!(sheet.size(), Size::new(150, 208).unwrap());
         assert_eq!(at(&sheet, 0, 0), PAPER);
@@ -152,6 +161,13 @@ mod tests {
         assert_eq!(at(&sheet, 10, 99 + 25), [255, 0, 0]);
         assert_eq!([at(&sheet, 10, 174), at(&sheet, 14, 180), at(&sheet, 12, 177)], [ID, ID, PAPER]);
         assert_eq!(at(&sheet, 80, 99 + 25), PAPER);
+        // A title of two lines, one of which goes on, moves everything down by three lines and a margin.
+        let title = ["a_long_formula => another_long_one".to_owned(), "no sample".to_owned()];
+        let titled = draw_sheet(&title, &entries, params).unwrap();
+        assert_eq!(titled.size(), Size::new(150, 208 + 3 * LINE + MARGIN).unwrap());
+        let below = 3 * (3 * LINE + MARGIN) * 150;
+        assert!(titled.pixels()[below + 3 * MARGIN * 150..] == sheet.pixels()[3 * MARGIN * 150..]);
+        assert!(titled.pixels()[..below].as_chunks().0.contains(&ID));
     }
 
     #[test]
@@ -164,11 +180,11 @@ mod tests {
             SheetParams { thumbnail: 47, ..with() },
             SheetParams { label_lines: 21, ..with() },
         ] {
-            assert!(draw_sheet(&[entry], params).is_err());
+            assert!(draw_sheet(&[], &[entry], params).is_err());
         }
-        assert!(draw_sheet(&[], with()).is_err());
-        let error = draw_sheet(&vec![entry; 40_000], with()).unwrap_err().to_string();
+        assert!(draw_sheet(&[], &[], with()).is_err());
+        let error = draw_sheet(&[], &vec![entry; 40_000], with()).unwrap_err().to_string();
         assert!(error.contains("is too large\nhint: show fewer"), "{error}");
-        assert!(draw_sheet(&vec![entry; 400], SheetParams { columns: 1_000_000, ..with() }).is_err());
+        assert!(draw_sheet(&[], &vec![entry; 400], SheetParams { columns: 1_000_000, ..with() }).is_err());
     }
 }

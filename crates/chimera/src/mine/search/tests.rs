@@ -153,6 +153,32 @@ fn candidates_beyond_the_cap_are_counted_and_the_best_kept() {
 }
 
 #[test]
+fn what_there_is_no_time_for_is_counted_and_the_rest_found() {
+    for unknown in [false, true] {
+        let labels = random_labels(&mut fastrand::Rng::with_seed(5), 400, 24, unknown);
+        let (options, promises) = (options(), Promises::default());
+        let active: Vec<usize> = (0..24).collect();
+        let found = |effort: u64, threads: usize| {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let mut search = Search::new(&labels, &options, &promises, &active, 20, threads).unwrap();
+            search.effort = effort;
+            search.compounds(threads, &|_, _| {}).unwrap()
+        };
+        // Each concept may look at one batch of each kind before it has spent its share.
+        let (all, few, same) = (found(EFFORT, 1), found(48, 1), found(48, 3));
+        for ((all, few), same) in all.into_iter().zip(few).zip(same) {
+            assert!(all.fate.unsearched == 0 && few.fate.unsearched > 0, "{:?}", few.fate);
+            assert_eq!((few.fate, &few.candidates), (same.fate, &same.candidates), "threads");
+            assert_eq!(few.fate.considered, all.fate.considered);
+            let Fate { considered, rare, broken, simpler, chance, unsearched, .. } = few.fate;
+            assert_eq!(considered, rare + broken + simpler + chance + unsearched + few.candidates.len() as u64);
+            assert!(few.candidates.len() < all.candidates.len());
+            assert!(few.candidates.iter().all(|candidate| all.candidates.contains(candidate)));
+        }
+    }
+}
+
+#[test]
 fn what_labels_promise_is_set_apart() {
     let mut random = fastrand::Rng::with_seed(8);
     let mut value = BitTable::from_fn(400, 2, |_, column| column == 0 && random.bool());

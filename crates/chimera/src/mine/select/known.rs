@@ -6,6 +6,7 @@ use chimera_logic::dag::{Dag, Edge};
 use chimera_logic::lint::{Settled, settled};
 
 use crate::data::promises::Promises;
+use crate::error::Result;
 use crate::mine::shape::Shape;
 
 /// What chosen rules and concepts say, to ask what follows from it.
@@ -17,9 +18,12 @@ pub(super) struct Known {
 
 impl Known {
     /// Nothing but what concepts mean.
-    pub(super) fn new(promises: &Promises, concepts: &[String], mut dag: Dag) -> Self {
-        let axioms = promises.axioms(&mut dag, concepts).into_iter().zip(promises.concepts()).collect();
-        Self { dag, axioms, chosen: Vec::new() }
+    ///
+    /// # Errors
+    /// As [`Promises::axioms`].
+    pub(super) fn new(promises: &Promises, concepts: &[String], mut dag: Dag) -> Result<Self> {
+        let axioms = promises.axioms(&mut dag, concepts)?.into_iter().zip(promises.concepts()).collect();
+        Ok(Self { dag, axioms, chosen: Vec::new() })
     }
 
     pub(super) fn choose(&mut self, shape: Shape) {

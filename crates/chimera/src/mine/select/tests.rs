@@ -18,7 +18,7 @@ fn chosen(shapes: &[Shape], promises: &Promises, most: usize) -> Selection {
     }
     let dag = Dag::new(Vocabulary::closed(concepts.clone(), "the test"));
     let order: Vec<Pattern> = Pattern::ALL.into_iter().filter(|pattern| passed.contains_key(pattern)).collect();
-    select(passed, &order, promises, &concepts, dag, most)
+    select(passed, &order, promises, &concepts, dag, most).unwrap()
 }
 
 fn shapes(selection: &Selection) -> Vec<Shape> {
