@@ -70,7 +70,8 @@ fn draw(
     let groups = [("breaks it", breaking), ("keeps it", &explanation.keeping[..])];
     let sheet = dataset.grouped_sheet(title, &groups, keeping.max(breaking.len()), SheetParams::default())?;
     write_png(path, &sheet.picture)?;
-    console.say(format_args!("{} in `{}`", counted(sheet.shown, "sample"), path.display()));
+    let broken = title.last().map(String::as_str).unwrap_or_default();
+    console.say(format_args!("{} in `{}`: {broken}", counted(sheet.shown, "sample"), path.display()));
     for (_, error) in &sheet.left_out {
         console.say(format_args!("left out: {error}"));
     }
@@ -81,7 +82,7 @@ fn draw(
 fn broken_words(explanation: &Explanation) -> String {
     let [breaking, keeping] = [&explanation.breaking, &explanation.keeping].map(Vec::len);
     match breaking {
-        0 => format!("no train sample breaks it; {} with both sides", counted(keeping, "sample")),
+        0 => format!("no train sample breaks it; {} with both sides keep it", counted(keeping, "sample")),
         _ => format!(
             "{} of the train split break{} it; {} with both sides keep it",
             counted(breaking, "sample"),

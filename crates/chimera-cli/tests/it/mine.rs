@@ -91,7 +91,7 @@ fn a_record_survives_what_people_do_to_rules_and_is_checked() {
     // Rules are deleted and added, and the file is formatted.
     let fewer: String =
         text.lines().filter(|line| !line.starts_with("person_with")).map(|line| format!("{line}\n")).collect();
-    sandbox.write("edited.rules", format!("own:   crane=>person   # mine\n{fewer}# mine, too\nlast:a=>b\n"));
+    sandbox.write("edited.rules", format!("own:   crane=>person   # mine\n{fewer}# mine, too\nlast:   a=>b\n"));
     assert_eq!(sandbox.run("rules fmt edited.rules --write").code, 0);
     let formatted = sandbox.read("edited.rules");
     assert!(formatted.contains("last: a => b") && !formatted.contains("person_with"), "{formatted}");
@@ -208,7 +208,7 @@ fn samples_that_keep_and_break_a_rule_are_on_the_sheet() {
     let mut command = sandbox.command("mine ds --sheet why.png --samples 10 --explain");
     let ran: crate::support::Ran = command.arg("large => metal").output().unwrap().into();
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("10 samples in `why.png`"), "{}", ran.err);
+    assert!(ran.err.contains("10 samples in `why.png`: ") && ran.err.contains(" break it; "), "{}", ran.err);
     assert!(std::fs::read(sandbox.path("why.png")).unwrap().starts_with(b"\x89PNG"));
     // Two rows of five or six samples, with a title above them: the rule, and how many break it.
     let height = |file: &str| {
@@ -217,6 +217,9 @@ fn samples_that_keep_and_break_a_rule_are_on_the_sheet() {
     };
     assert_eq!(sandbox.run("data show ds --sheet plain.png --samples 10").code, 0);
     assert_eq!(height("why.png"), height("plain.png") + 2 * 12 + 10);
+    let mut command = sandbox.command("mine ds --sheet kept.png --samples 4 --definitions keep --explain");
+    let ran: crate::support::Ran = command.arg("red_cube => red").output().unwrap().into();
+    assert!(ran.code == 0 && ran.err.contains("4 samples in `kept.png`: no train sample breaks it"), "{}", ran.err);
 }
 
 #[test]
