@@ -8,6 +8,7 @@ pub mod columns;
 pub mod label_bits;
 pub mod leaf_table;
 pub mod paired;
+mod pairs;
 mod radix;
 pub mod ranking;
 pub mod reliability;

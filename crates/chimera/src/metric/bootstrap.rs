@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
+use super::pairs::{Counts, Steps, TOGETHER};
 use super::ranking::Ranking;
 use crate::error::{Error, Result};
 use crate::parallel::in_parallel;
@@ -56,12 +57,28 @@ impl Draws {
         self.units.len()
     }
 
-    /// How often each row is in a resample.
-    fn counts(&self, resample: usize) -> Vec<u32> {
-        let mut random = stream(self.seed, "bootstrap", resample as u64);
-        let mut drawn = vec![0; self.count];
-        (0..self.count).for_each(|_| drawn[random.usize(..self.count)] += 1);
+    /// How often each row is in each of some resamples, the first of which is `first`.
+    fn counts(&self, first: usize) -> Vec<Counts> {
+        let mut drawn = vec![[0; TOGETHER]; self.count];
+        (0..TOGETHER).for_each(|lane| {
+            let mut random = stream(self.seed, "bootstrap", (first + lane) as u64);
+            (0..self.count).for_each(|_| drawn[random.usize(..self.count)][lane] += 1);
+        });
+        if self.count == self.units.len() {
+            return drawn;
+        }
         self.units.iter().map(|&unit| drawn[unit as usize]).collect()
+    }
+
+    /// Whether drawing again can tell how far a ranking would move: its rows of either kind are of more than one unit.
+    #[must_use]
+    pub fn tell(&self, ranking: &Ranking) -> bool {
+        let (mut first, mut several) = ([None; 2], [false; 2]);
+        for (row, positive) in ranking.labels() {
+            let (unit, kind) = (self.units[row], usize::from(positive));
+            several[kind] |= *first[kind].get_or_insert(unit) != unit;
+        }
+        several == [true; 2]
     }
 
     /// The AUROC of every ranking on each resample, `[ranking][resample]`; NaN where a resample has no positive, or nothing
@@ -74,11 +91,13 @@ impl Draws {
             let message = format!("expected rankings of {} rows, got one of {}", self.rows(), other.rows());
             return Err(Error::input(message, None));
         }
-        let by_resample = in_parallel(threads, resamples, |resample| {
-            let counts = self.counts(resample);
-            Ok(rankings.iter().map(|ranking| ranking.auroc_of_draw(&counts)).collect::<Vec<f32>>())
+        let rankings: Vec<Steps> = rankings.iter().map(|ranking| ranking.steps()).collect();
+        let blocks = in_parallel(threads, resamples.div_ceil(TOGETHER), |block| {
+            let counts = self.counts(block * TOGETHER);
+            Ok(rankings.iter().map(|ranking| ranking.aurocs(&counts)).collect::<Vec<_>>())
         })?;
-        Ok((0..rankings.len()).map(|at| by_resample.iter().map(|aurocs| aurocs[at]).collect()).collect())
+        let of_ranking = |at: usize| blocks.iter().flat_map(|aurocs| aurocs[at]).take(resamples).collect();
+        Ok((0..rankings.len()).map(of_ranking).collect())
     }
 }
 
@@ -187,7 +206,7 @@ mod tests {
         assert!(again[0].iter().zip(&again[1]).all(|(one, other)| (one + other - 1.0).abs() < 1e-6));
         assert_eq!(again, draws.aurocs(&[&ranking, &turned], 50, NonZeroUsize::MIN).unwrap());
         for (resample, auroc) in again[0].iter().enumerate() {
-            let counted = ranking.resampled(&draws.counts(resample)).unwrap().auroc.unwrap();
+            let counted = ranking.resampled(&counts_of(&draws, resample)).unwrap().auroc.unwrap();
             assert!((counted - f64::from(*auroc)).abs() < 1e-6);
         }
         let other = Ranking::new(&[1.0], &[true]).unwrap();
@@ -195,12 +214,50 @@ mod tests {
         assert_eq!(error.to_string(), "expected rankings of 100 rows, got one of 1");
     }
 
+    /// How often each row is in one resample.
+    fn counts_of(draws: &Draws, resample: usize) -> Vec<u32> {
+        let (first, lane) = (resample - resample % TOGETHER, resample % TOGETHER);
+        draws.counts(first).iter().map(|counts| counts[lane]).collect()
+    }
+
+    /// Scores with many ties and with none, few positives and many, rows in groups and unknown ones: the same as rows counted one
+    /// after the other.
+    #[test]
+    fn several_resamples_at_once_are_each_by_itself() {
+        let mut random = fastrand::Rng::with_seed(19);
+        for (levels, share) in [(3, 0.5), (40, 0.1), (1_000_000, 0.5), (1_000_000, 0.03), (1, 0.5), (12, 1.0)] {
+            let rows = 150;
+            let labels: Vec<Option<bool>> =
+                (0..rows).map(|_| (random.u8(..10) > 0).then(|| random.f64() < share)).collect();
+            let scores: Vec<Option<f64>> = (0..rows).map(|_| Some(f64::from(random.u32(..levels)))).collect();
+            let ranking = Ranking::of_doubles(&scores, &labels).unwrap();
+            let groups: Vec<String> = (0..rows).map(|_| random.u8(..30).to_string()).collect();
+            for draws in [Draws::of_rows(rows, 4), Draws::of_groups(groups.iter().map(String::as_str), 4)] {
+                let again = draws.aurocs(&[&ranking], TOGETHER + 3, THREADS).unwrap();
+                assert_eq!(again[0].len(), TOGETHER + 3);
+                for (resample, auroc) in again[0].iter().enumerate() {
+                    let expected = ranking.resampled(&counts_of(&draws, resample)).unwrap().auroc;
+                    let expected = expected.map_or(f32::NAN, |auroc| auroc as f32);
+                    assert_eq!(auroc.to_bits() & 0x7fff_ffff, expected.to_bits() & 0x7fff_ffff, "{levels} {share}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_group_of_a_kind_has_no_spread() {
+        let ranking = Ranking::new(&[0.9, 0.8, 0.1, 0.2], &[true, true, false, false]).unwrap();
+        let tell = |groups: [&str; 4]| Draws::of_groups(groups, 1).tell(&ranking);
+        assert!(Draws::of_rows(4, 1).tell(&ranking) && tell(["a", "b", "a", "b"]) && tell(["", "", "c", "d"]));
+        assert!(!tell(["a", "a", "c", "d"]) && !tell(["a", "b", "c", "c"]) && !tell(["a", "a", "a", "a"]));
+    }
+
     #[test]
     fn groups_are_drawn_as_a_whole() {
         let draws = Draws::of_groups(["a", "", "a", "b", "", "a"], 1);
         assert_eq!((draws.units.clone(), draws.count), (vec![0, 1, 0, 2, 3, 0], 4));
         for resample in 0..20 {
-            let counts = draws.counts(resample);
+            let counts = counts_of(&draws, resample);
             assert!(counts[0] == counts[2] && counts[0] == counts[5]);
             assert_eq!(counts[0] + counts[1] + counts[3] + counts[4], 4);
         }

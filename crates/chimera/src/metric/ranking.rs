@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use super::label_bits::LabelBits;
+use super::pairs::Steps;
 use super::radix::{ascending, sort_by_upper_half};
 use crate::error::{Error, Result};
 
@@ -142,23 +143,18 @@ impl Ranking {
         Ok(self.sweep(positives, all - positives, weight))
     }
 
-    /// The AUROC of rows drawn with replacement, and nothing else; NaN where it is undefined. `counts` has one for each row.
-    pub(super) fn auroc_of_draw(&self, counts: &[u32]) -> f32 {
-        let (mut positives, mut negatives, mut twice_pairs) = (0_u64, 0_u64, 0_u64);
-        let (mut hits, mut misses, mut tie) = (0_u64, 0_u64, u64::MAX);
-        for &item in &self.items {
-            if item >> 32 != tie {
-                twice_pairs += misses * (2 * positives + hits);
-                (positives, negatives) = (positives + hits, negatives + misses);
-                (hits, misses, tie) = (0, 0, item >> 32);
-            }
-            let times = u64::from(counts[row(item)]);
-            let hit = times * (item & 1);
-            (hits, misses) = (hits + hit, misses + times - hit);
+    /// Its rows, each with its label.
+    pub(super) fn labels(&self) -> impl Iterator<Item = (usize, bool)> {
+        self.items.iter().map(|&item| (row(item), is_positive(item)))
+    }
+
+    /// The same in steps, for draws of several times the rows.
+    pub(super) fn steps(&self) -> Steps {
+        let mut steps = Steps::default();
+        for tie in self.items.chunk_by(|first, second| first >> 32 == second >> 32) {
+            steps.add(tie.iter().map(|&item| (item as u32 >> 1, is_positive(item))));
         }
-        twice_pairs += misses * (2 * positives + hits);
-        (positives, negatives) = (positives + hits, negatives + misses);
-        (twice_pairs as f64 / (2 * positives * negatives) as f64) as f32
+        steps
     }
 
     /// The curve of false and true alarms as the threshold falls, from (0, 0) to (1, 1), a point a step; empty where there is
