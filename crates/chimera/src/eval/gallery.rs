@@ -1,7 +1,7 @@
 //! Samples to look at, sorted by score: of each class those with the ten smallest and the ten largest scores, and of a balanced
-//! selection every tenth. Where a method is good, normal samples are in front and violations at the end.
+//! selection every tenth, small. Where a method is good, normal samples are in front and violations at the end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use crate::data::dataset::Dataset;
@@ -16,17 +16,23 @@ const ENDS: usize = 10;
 /// Of a balanced selection one in so many is shown.
 const STEP: usize = 10;
 
-/// No more of it than this are shown; the step grows where they would be more.
-const MOST: usize = 48;
+/// No more of it than this are shown; the step grows where they would be more, which is said.
+const MOST: usize = 1000;
 
 /// Pixels of a thumbnail's longer side.
 const SIDE: NonZeroUsize = NonZeroUsize::new(88).unwrap();
 
+/// The same, of small ones.
+const SMALL_SIDE: NonZeroUsize = NonZeroUsize::new(44).unwrap();
+
 /// JPEG's quality: small pictures need little.
 const QUALITY: u8 = 72;
 
-/// All thumbnails together take no more than this in the page, so that a report stays below 15 MB.
-const MOST_BYTES: usize = 8 << 20;
+/// All galleries together take no more than this in the page, so that a report stays below 15 MB.
+const MOST_BYTES: usize = 11 << 20;
+
+/// A tile takes about so much beside its thumbnail and its id, which is there twice.
+const TILE_BYTES: usize = 110;
 
 /// A sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +54,8 @@ pub struct Strip {
     pub title: String,
     /// They themselves.
     pub tiles: Vec<Tile>,
+    /// Whether they are shown small.
+    pub is_small: bool,
 }
 
 /// What is shown of a rule, or of all of them.
@@ -66,6 +74,8 @@ pub struct Gallery {
     pub panels: Vec<Panel>,
     /// Thumbnails as JPEG, by row.
     pub pictures: BTreeMap<usize, Vec<u8>>,
+    /// Small ones, of rows that were not there large when they were needed.
+    pub small: BTreeMap<usize, Vec<u8>>,
     /// What is not shown, and why.
     pub words: Vec<String>,
 }
@@ -87,25 +97,22 @@ impl Gallery {
             return Self { words, ..Self::default() };
         };
         let mut gallery = Self::default();
-        let (mut bytes, mut hidden, mut unreadable) = (0, 0, 0);
+        let (mut bytes, mut hidden, mut unreadable) = (0, 0, BTreeSet::new());
         let mut is_full = false;
         for (rule, scores, broken) in sorted {
             let panel = panel(dataset, rows, (*rule, scores, broken), seed);
-            let mut wanted: Vec<usize> =
-                panel.strips.iter().flat_map(|strip| &strip.tiles).map(|tile| tile.row).collect();
-            wanted.sort_unstable();
-            wanted.dedup();
-            wanted.retain(|row| !gallery.pictures.contains_key(row));
-            if wanted.is_empty() && panel.strips.is_empty() {
+            if panel.strips.is_empty() {
                 continue;
             }
             if is_full {
                 hidden += 1;
                 continue;
             }
+            let wanted = gallery.wanted(&panel);
             let picture = |at: usize| {
-                let Some(path) = dataset.media_path(wanted[at]) else { return Ok(None) };
-                match reader.thumbnail(&path, SIDE) {
+                let (row, is_small) = wanted[at];
+                let Some(path) = dataset.media_path(row) else { return Ok(None) };
+                match reader.thumbnail(&path, if is_small { SMALL_SIDE } else { SIDE }) {
                     Ok(picture) => Ok(Some(encode(&picture, QUALITY)?)),
                     // Without the program that reads videos there are no thumbnails at all.
                     Err(error @ Error::Program { .. }) => Err(error),
@@ -118,14 +125,17 @@ impl Gallery {
                     return Self { words: gallery.words, ..Self::default() };
                 }
                 Ok(pictures) => {
+                    let tiles = panel.strips.iter().flat_map(|strip| &strip.tiles);
+                    bytes += tiles.map(|tile| TILE_BYTES + 2 * tile.id.len()).sum::<usize>();
                     bytes += pictures.iter().flatten().map(|picture| in_page(picture)).sum::<usize>();
                     if bytes > MOST_BYTES {
                         (is_full, hidden) = (true, hidden + 1);
                         continue;
                     }
-                    for (row, picture) in wanted.into_iter().zip(pictures) {
-                        unreadable += usize::from(picture.is_none());
-                        gallery.pictures.insert(row, picture.unwrap_or_default());
+                    for ((row, is_small), picture) in wanted.into_iter().zip(pictures) {
+                        unreadable.extend(picture.is_none().then_some(row));
+                        let kept = if is_small { &mut gallery.small } else { &mut gallery.pictures };
+                        kept.insert(row, picture.unwrap_or_default());
                     }
                 }
             }
@@ -134,10 +144,24 @@ impl Gallery {
         if hidden > 0 {
             gallery.words.push(format!("galleries of {hidden} rules are left out: the page would be too large"));
         }
-        if unreadable > 0 {
-            gallery.words.push(format!("{unreadable} samples of the galleries have no medium that can be read"));
+        if !unreadable.is_empty() {
+            let count = unreadable.len();
+            gallery.words.push(format!("{count} samples of the galleries have no medium that can be read"));
         }
         gallery
+    }
+
+    /// Rows of a panel that have no thumbnail yet, and whether they need a small one alone. A large one serves as a small one.
+    fn wanted(&self, panel: &Panel) -> Vec<(usize, bool)> {
+        let of_kind = |is_small: bool| -> BTreeSet<usize> {
+            let strips = panel.strips.iter().filter(|strip| strip.is_small == is_small);
+            strips.flat_map(|strip| &strip.tiles).map(|tile| tile.row).collect()
+        };
+        let (large, small) = (of_kind(false), of_kind(true));
+        let is_new = |row: &&usize| !self.pictures.contains_key(*row);
+        let large_ones = large.iter().filter(is_new).map(|row| (*row, false));
+        let small_ones = small.difference(&large).filter(is_new).filter(|row| !self.small.contains_key(*row));
+        large_ones.chain(small_ones.map(|row| (*row, true))).collect()
     }
 }
 
@@ -162,13 +186,18 @@ fn panel(
         |broken: bool| tiles.iter().filter(move |tile| tile.broken == broken).cloned().collect::<Vec<Tile>>();
     let (normal, violating) = (of_class(false), of_class(true));
     let mut strips = Vec::new();
+    let mut push = |title: String, tiles: Vec<Tile>, is_small: bool| {
+        if !tiles.is_empty() {
+            strips.push(Strip { title, tiles, is_small });
+        }
+    };
     for (name, class) in [("normal", &normal), ("violating", &violating)] {
         let count = class.len();
         if count <= 2 * ENDS {
-            push(&mut strips, format!("{name}, all {count}"), class.clone());
+            push(format!("{name}, all {count}"), class.clone(), false);
         } else {
-            push(&mut strips, format!("{name}, the {ENDS} smallest of {count}"), class[..ENDS].to_vec());
-            push(&mut strips, format!("{name}, the {ENDS} largest"), class[count - ENDS..].to_vec());
+            push(format!("{name}, the {ENDS} smallest of {count}"), class[..ENDS].to_vec(), false);
+            push(format!("{name}, the {ENDS} largest"), class[count - ENDS..].to_vec(), false);
         }
     }
     let each = normal.len().min(violating.len());
@@ -184,16 +213,12 @@ fn panel(
             .collect();
         chosen.sort_by(|one, other| one.score.total_cmp(&other.score).then(one.id.cmp(&other.id)));
         let step = STEP.max((2 * each).div_ceil(MOST));
-        let title = format!("{each} normal and {each} violating, one of every {step}, low to high");
-        push(&mut strips, title, chosen.into_iter().step_by(step).collect());
+        let tenth = (2 * each).div_ceil(STEP);
+        let why = if step > STEP { format!(", as every tenth would be {tenth} samples") } else { String::new() };
+        let title = format!("{each} normal and {each} violating, one of every {step}, low to high{why}");
+        push(title, chosen.into_iter().step_by(step).collect(), true);
     }
     Panel { rule, strips }
-}
-
-fn push(strips: &mut Vec<Strip>, title: String, tiles: Vec<Tile>) {
-    if !tiles.is_empty() {
-        strips.push(Strip { title, tiles });
-    }
 }
 
 #[cfg(test)]
@@ -204,11 +229,7 @@ mod tests {
     #[test]
     fn both_ends_of_both_classes_and_every_tenth_of_as_many_of_each() {
         let folder = tempfile::tempdir().unwrap();
-        let table = folder.path().join("t.csv");
-        let lines: String = (0..200).map(|row| format!("r{row:03},{}\n", row % 2)).collect();
-        std::fs::write(&table, format!("id,a\n{lines}")).unwrap();
-        let import = TableImport { table, ..TableImport::default() };
-        let dataset = import_table(&import, &folder.path().join("ds")).unwrap().dataset;
+        let dataset = dataset(folder.path(), 200);
         let rows: Vec<usize> = (0..200).collect();
         let scores: Vec<Option<f64>> = (0..200).map(|row| (row != 7).then_some(f64::from(row) / 200.0)).collect();
         // 60 of 200 break it; nobody knows whether the second does, and the eighth has no score.
@@ -230,5 +251,53 @@ mod tests {
         assert_eq!((balanced.len(), balanced.iter().filter(|tile| tile.broken).count()), (12, 6));
         let gallery = Gallery::of(&dataset, &rows, &[(None, &scores, broken)], 1, NonZeroUsize::MIN);
         assert!(gallery.panels.is_empty() && gallery.words[0].contains("no media"));
+    }
+
+    fn dataset(folder: &std::path::Path, rows: usize) -> Dataset {
+        let table = folder.join("t.csv");
+        let lines: String = (0..rows).map(|row| format!("r{row:03},{}\n", row % 2)).collect();
+        std::fs::write(&table, format!("id,a\n{lines}")).unwrap();
+        let import = TableImport { table, ..TableImport::default() };
+        import_table(&import, &folder.join("ds")).unwrap().dataset
+    }
+
+    #[test]
+    fn every_tenth_is_every_tenth_of_thousands_and_a_longer_step_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = dataset(folder.path(), 12_000);
+        let balanced = |rows: usize| {
+            let numbers: Vec<usize> = (0..rows).collect();
+            let scores: Vec<Option<f64>> = (0..rows).map(|row| Some(row as f64)).collect();
+            let broken: Vec<Option<bool>> = (0..rows).map(|row| Some(row % 2 == 0)).collect();
+            let mut panel = panel(&dataset, &numbers, (None, &scores, &broken), 1);
+            panel.strips.pop().unwrap()
+        };
+        let strip = balanced(5000);
+        assert_eq!((strip.tiles.len(), strip.is_small), (500, true));
+        assert!(strip.tiles.iter().enumerate().all(|(at, tile)| tile.row == 10 * at));
+        assert_eq!(strip.title, "2500 normal and 2500 violating, one of every 10, low to high");
+        let strip = balanced(12_000);
+        assert_eq!(strip.tiles.len(), 1000);
+        assert!(
+            strip.title.ends_with("one of every 12, low to high, as every tenth would be 1200 samples"),
+            "{}",
+            strip.title
+        );
+    }
+
+    #[test]
+    fn a_large_thumbnail_serves_as_a_small_one() {
+        let tile = |row: usize| Tile { row, id: row.to_string(), score: 0.0, broken: false };
+        let strip = |rows: &[usize], is_small: bool| Strip {
+            title: String::new(),
+            tiles: rows.iter().map(|row| tile(*row)).collect(),
+            is_small,
+        };
+        let panel = Panel { rule: None, strips: vec![strip(&[1, 2, 3], false), strip(&[3, 4, 5, 6], true)] };
+        let mut gallery = Gallery::default();
+        assert_eq!(gallery.wanted(&panel), [(1, false), (2, false), (3, false), (4, true), (5, true), (6, true)]);
+        gallery.pictures.extend([(2, Vec::new()), (4, Vec::new())]);
+        gallery.small.extend([(1, Vec::new()), (5, Vec::new())]);
+        assert_eq!(gallery.wanted(&panel), [(1, false), (3, false), (6, true)]);
     }
 }

@@ -9,8 +9,10 @@ use crate::eval::gallery::{Gallery, Panel, Tile};
 /// The thumbnails as style.
 pub(super) fn thumbnails(gallery: &Gallery) -> String {
     let mut style = String::new();
-    for (row, picture) in gallery.pictures.iter().filter(|(_, picture)| !picture.is_empty()) {
-        let _ = writeln!(style, ".t{row} i{{background-image:url(data:image/jpeg;base64,{})}}", base64(picture));
+    let small = gallery.small.iter().filter(|(row, _)| !gallery.pictures.contains_key(*row)).map(|one| ('s', one));
+    let all = gallery.pictures.iter().map(|one| ('t', one)).chain(small);
+    for (class, (row, picture)) in all.filter(|(_, (_, picture))| !picture.is_empty()) {
+        let _ = writeln!(style, ".{class}{row} i{{background-image:url(data:image/jpeg;base64,{})}}", base64(picture));
     }
     style
 }
@@ -34,16 +36,17 @@ pub(super) fn galleries(evaluation: &Evaluation) -> String {
             }
         };
         let open = if panel.rule.is_none() { " open" } else { "" };
-        let _ = writeln!(text, "<details{open}><summary>{title}</summary>{}</details>", strips(panel));
+        let _ = writeln!(text, "<details{open}><summary>{title}</summary>{}</details>", strips(gallery, panel));
     }
     text
 }
 
-fn strips(panel: &Panel) -> String {
+fn strips(gallery: &Gallery, panel: &Panel) -> String {
     let mut text = String::new();
     for strip in &panel.strips {
-        let tiles: String = strip.tiles.iter().map(tile).collect();
-        let _ = writeln!(text, "<h3>{}</h3><div class=\"tiles\">{tiles}</div>", escape(&strip.title));
+        let tiles: String = strip.tiles.iter().map(|one| tile(gallery, one)).collect();
+        let class = if strip.is_small { "tiles small" } else { "tiles" };
+        let _ = writeln!(text, "<h3>{}</h3><div class=\"{class}\">{tiles}</div>", escape(&strip.title));
     }
     if text.is_empty() {
         text = format!("<p class=\"faint\">{}</p>", counted(0, "sample"));
@@ -51,11 +54,12 @@ fn strips(panel: &Panel) -> String {
     text
 }
 
-fn tile(tile: &Tile) -> String {
+fn tile(gallery: &Gallery, tile: &Tile) -> String {
     let (class, words, mark) = if tile.broken { (" bad", "breaks", "✕ ") } else { ("", "keeps", "") };
     let id = escape(&tile.id);
+    let picture = if gallery.pictures.contains_key(&tile.row) { 't' } else { 's' };
     format!(
-        "<div class=\"tile t{}{class}\" title=\"{id}\"><i role=\"img\" aria-label=\"{id}, {words} the rule\"></i>{mark}{:.3}</div>",
+        "<div class=\"tile {picture}{}{class}\" title=\"{id}\"><i role=\"img\" aria-label=\"{id}, {words} the rule\"></i>{mark}{:.3}</div>",
         tile.row, tile.score
     )
 }
