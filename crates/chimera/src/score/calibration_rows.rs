@@ -72,6 +72,17 @@ impl CalibrationRows {
         Ok(Self { z, logits: encoded.logits(&numbers)?, labels: dataset.table().labels.select(&numbers), halves })
     }
 
+    /// No rows, of a bank with so many concepts.
+    pub(super) fn none(concepts: usize) -> Self {
+        let empty = BitTable::from_fn(0, concepts, |_, _| false);
+        Self {
+            z: Vec::new(),
+            logits: Vec::new(),
+            labels: TruthTable::partial(empty.clone(), empty),
+            halves: Vec::new(),
+        }
+    }
+
     /// Those of a half on which every rule that decides is known to hold, and how many of the others break one or leave one
     /// open.
     #[must_use]

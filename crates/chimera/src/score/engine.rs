@@ -80,6 +80,17 @@ impl Engine {
         Ok(Self { model, gates, grafts, effects, rows, baselines: BTreeMap::new() })
     }
 
+    /// A model without rules of its own, with others over its concepts: methods that need gates cannot be asked.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn without_gates(model: Model, rule_set: RuleSet) -> Result<Self> {
+        let bank = &model.manifest.bank;
+        let (gates, rows) =
+            (RuleGates::none(rule_set, bank.encoder.features())?, CalibrationRows::none(bank.concepts.len()));
+        Ok(Self { model, gates, grafts: None, effects: None, rows, baselines: BTreeMap::new() })
+    }
+
     /// Whether concepts can be given for a method.
     ///
     /// # Errors
@@ -101,10 +112,15 @@ impl Engine {
         Err(Error::input(problem.to_owned(), Some(hint.to_owned())))
     }
 
-    /// The method for whoever asks for none: `neural`, or `chimera` where the model was trained without grafts.
+    /// The method for whoever asks for none: `neural`, or `chimera` where the model was trained without grafts, or `indep-cal` where
+    /// it was trained without rules.
     #[must_use]
     pub fn default_method(&self) -> Method {
-        if self.grafts.is_some() { Method::Neural } else { Method::Chimera }
+        match (&self.grafts, &self.model.manifest.gates) {
+            (Some(_), _) => Method::Neural,
+            (None, Some(_)) => Method::Chimera,
+            (None, None) => Method::IndepCal,
+        }
     }
 
     /// The same model with other rules, over its concepts. For the methods `chimera` and `graft` every part of them must have a
@@ -113,8 +129,15 @@ impl Engine {
     /// # Errors
     /// As [`RuleGates::of_rules`].
     pub fn with_rules(self, folder: &Path, rule_set: RuleSet, method: Method, cache: Option<&Path>) -> Result<Self> {
-        let section = section_of(&self.model, folder)?;
         let manifest = &self.model.manifest;
+        let needs_gates = matches!(method, Method::Chimera | Method::Graft | Method::Neural);
+        let Some(section) = manifest.gates.as_ref().filter(|_| needs_gates) else {
+            if needs_gates {
+                section_of(&self.model, folder)?;
+            }
+            let gates = RuleGates::none(rule_set, manifest.bank.encoder.features())?;
+            return Ok(Self { gates, grafts: None, baselines: BTreeMap::new(), ..self });
+        };
         let grafts = match (self.grafts, method) {
             (Some(grafts), Method::Graft | Method::Neural) => {
                 let what = if method == Method::Graft { Wanted::Gates } else { Wanted::Heads };
@@ -168,7 +191,7 @@ impl Engine {
     /// Teaches a method that models do not have, from the data that the model was trained on.
     ///
     /// # Errors
-    /// As [`baseline::teach`]. There is nothing to teach for other methods.
+    /// As [`baseline::teach`], and a model without rules. There is nothing to teach for other methods.
     pub fn teach(
         &mut self,
         method: Method,
@@ -176,7 +199,11 @@ impl Engine {
         place: Place<'_>,
         events: &(dyn Fn(GateEvent<'_>) + Sync),
     ) -> Result<Option<Teaching>> {
-        let (Some(kind), Some(section)) = (method.baseline(), &self.model.manifest.gates) else { return Ok(None) };
+        let Some(kind) = method.baseline() else { return Ok(None) };
+        let Some(section) = &self.model.manifest.gates else {
+            let message = format!("`{}` is taught as the model's gates were, and the model has none", method.name());
+            return Err(Error::input(message, Some("`chimera add` teaches it rules".to_owned())));
+        };
         let rows = self.model.manifest.config.share(encoded.present(&dataset.train()?));
         let material = Material { dataset, rows: &rows, bank: &self.model.bank, encoded };
         let (baseline, teaching) =
@@ -210,6 +237,6 @@ impl Engine {
 fn section_of<'a>(model: &'a Model, folder: &Path) -> Result<&'a GateSection> {
     model.manifest.gates.as_ref().ok_or_else(|| {
         let message = format!("expected a model with rules, got `{}` without any", folder.display());
-        Error::input(message, Some("teach it some with `chimera add`".to_owned()))
+        Error::input(message, Some("`chimera add` teaches it some".to_owned()))
     })
 }
