@@ -23,6 +23,11 @@ pub(crate) fn run(arguments: &CompareArguments, console: &mut Console) -> anyhow
     } else {
         write_text(&comparison, console.results())?;
     }
+    if first != second && arguments.method.is_none() && arguments.with.is_none() {
+        console.say(format_args!(
+            "`{first}` is compared with `{second}`, of which the reports speak first; `--method` compares one method"
+        ));
+    }
     comparison.words.iter().for_each(|words| console.say(words));
     let regressions = comparison.differences.iter().filter(|one| one.is_regression).count();
     if regressions == 0 {
@@ -51,7 +56,12 @@ fn write_text(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
             format!("{:.4}", one.after),
             format!("{:+.4}", one.difference),
             one.interval.map_or_else(|| "-".to_owned(), |found| format!("{:+.4} to {:+.4}", found.low, found.high)),
-            if one.is_regression { "worse".to_owned() } else { String::new() },
+            match (one.is_regression, one.says_little) {
+                (true, false) => "worse".to_owned(),
+                (true, true) => "worse, few rows".to_owned(),
+                (false, true) => "few rows".to_owned(),
+                (false, false) => String::new(),
+            },
         ]);
     }
     table.write(out, 2)

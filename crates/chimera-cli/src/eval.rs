@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use chimera::data::dataset::Dataset;
-use chimera::eval::summary::Summary;
+use chimera::eval::summary::{GroupSummary, Summary};
 use chimera::eval::{self, Asked, Evaluation, Event};
 use chimera::leaf::device::DeviceChoice;
 use chimera::model::Model;
@@ -85,7 +85,7 @@ fn methods(named: &[Method]) -> Vec<Method> {
 
 fn other_rules(path: &Path, model: &Path, console: &Console) -> anyhow::Result<Traced> {
     let concepts = Model::open(model, &DeviceChoice::default().open())?.manifest.bank.concepts;
-    load_some(path, Vocabulary::closed(concepts, "the model"), console)
+    load_some(path, Vocabulary::closed(concepts, "the concepts of the model"), console)
 }
 
 fn write_text(evaluation: &Evaluation, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -98,17 +98,19 @@ fn write_text(evaluation: &Evaluation, summary: &Summary<'_>, out: &mut dyn Writ
         counted(about.rows, "test row"),
         about.dataset
     )?;
-    let mut table = Table::new(&[
+    let is_compared = summary.methods.values().any(|found| found.against_indep_cal.is_some());
+    let mut columns = vec![
         ("method", Align::Left),
         ("auroc", Align::Right),
         ("95 %", Align::Left),
         ("ap", Align::Right),
         ("fpr95", Align::Right),
-        ("against indep-cal", Align::Left),
-        ("won/tied/lost", Align::Right),
-        ("samples", Align::Right),
-        ("rules", Align::Right),
-    ]);
+    ];
+    if is_compared {
+        columns.extend([("against indep-cal", Align::Left), ("won/tied/lost", Align::Right)]);
+    }
+    columns.extend([("samples", Align::Right), ("rules", Align::Right)]);
+    let mut table = Table::new(&columns);
     let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
     for of in evaluation.present() {
         let Some(found) = summary.method(of.method) else { continue };
@@ -118,20 +120,44 @@ fn write_text(evaluation: &Evaluation, summary: &Summary<'_>, out: &mut dyn Writ
             found.map_or_else(String::new, |found| format!(" [{:+.3}, {:+.3}]", found.low, found.high))
         };
         let samples = found.consistency_anomaly.get(Aggregation::default().name());
-        table.row(vec![
-            of.method.name().to_owned(),
+        let mark = if of.fitted_on.is_some() { " *" } else { "" };
+        let mut cells = vec![
+            format!("{}{mark}", of.method.name()),
             format!("{}{spread}", shown(found.all.auroc.mean)),
-            found.all.interval.map_or_else(String::new, |found| format!("{:.3} to {:.3}", found.low, found.high)),
+            interval(&found.all),
             shown(found.all.ap.mean),
             shown(found.all.fpr95.mean),
-            against.map_or_else(String::new, |against| format!("{:+.3}{}", against.difference, ends(against.interval))),
-            against.map_or_else(String::new, |a| format!("{}/{}/{}", a.tally.wins, a.tally.ties, a.tally.losses)),
+        ];
+        if is_compared {
+            cells.extend([
+                against.map_or_else(String::new, |a| format!("{:+.3}{}", a.difference, ends(a.interval))),
+                against.map_or_else(String::new, |a| format!("{}/{}/{}", a.tally.wins, a.tally.ties, a.tally.losses)),
+            ]);
+        }
+        cells.extend([
             shown(samples.and_then(|samples| samples.auroc.mean)),
             match found.all.undefined {
                 0 => found.all.rules.to_string(),
                 undefined => format!("{} of {}", found.all.rules, found.all.rules + undefined),
             },
         ]);
+        table.row(cells);
     }
-    table.write(out, 2)
+    table.write(out, 2)?;
+    for of in evaluation.present() {
+        if let Some(fitted_on) = of.fitted_on {
+            let how = about.seen_violations(fitted_on);
+            writeln!(out, "* `{}` is an upper bound: it was taught on violations ({how})", of.method.name())?;
+        }
+    }
+    Ok(())
+}
+
+/// The interval of a mean; where it is over fewer rules than the mean, with the mean over these.
+fn interval(group: &GroupSummary) -> String {
+    let around = match group.interval_mean.filter(|_| group.interval_rules < group.rules) {
+        Some(mean) => format!(" around {mean:.3} of {}", counted(group.interval_rules, "rule")),
+        None => String::new(),
+    };
+    group.interval.map_or_else(String::new, |found| format!("{:.3} to {:.3}{around}", found.low, found.high))
 }

@@ -12,7 +12,7 @@ pub(super) fn parse(said: &[String], concepts: &[String]) -> anyhow::Result<Vec<
             bail!("expected `--set CONCEPT=0` or `CONCEPT=1`, got `{said}`");
         };
         let Some(concept) = concepts.iter().position(|concept| concept == name) else {
-            let vocabulary = Vocabulary::closed(concepts.to_vec(), "the model");
+            let vocabulary = Vocabulary::closed(concepts.to_vec(), "the concepts of the model");
             let hint =
                 vocabulary.nearest(name).map(|near| format!("\nhint: did you mean `{near}`?")).unwrap_or_default();
             bail!("the model has no concept `{name}`{hint}");

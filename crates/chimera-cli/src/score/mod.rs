@@ -174,7 +174,7 @@ fn with_rules(
     cache: Option<&Path>,
     console: &Console,
 ) -> anyhow::Result<Engine> {
-    let vocabulary = Vocabulary::closed(engine.model.manifest.bank.concepts.clone(), "the model");
+    let vocabulary = Vocabulary::closed(engine.model.manifest.bank.concepts.clone(), "the concepts of the model");
     let rule_set = rules::input::load_sound_over(path, vocabulary, console)?;
     if rule_set.rules.is_empty() {
         bail!("expected rules in `{}`, got none", rules::input::shown(path));

@@ -152,7 +152,10 @@ fn the_same_question_has_the_same_answer_to_the_byte() {
     }
     // Nothing went into the model.
     let before = fs::read(sandbox.path("model/manifest.json")).unwrap();
-    assert_eq!(sandbox.run("eval model ds -o third --cache cache --methods wmc,mono-n,oracle").code, 0);
+    let ran = sandbox.run("eval model ds -o third --cache cache --methods wmc,mono-n,oracle");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("oracle *") && !ran.out.contains("wmc *"), "{}", ran.out);
+    assert!(ran.out.contains("* `oracle` is an upper bound: it was taught on violations (cross-fitted"), "{}", ran.out);
     // Without a split for it, the oracle learns from the rows that are measured, which is said.
     let summary: serde_json::Value = serde_json::from_str(&sandbox.read("third/summary.json")).unwrap();
     assert_eq!(summary["methods"]["oracle"]["seen_violations"], "cross-fitted");
@@ -191,7 +194,31 @@ fn reports_are_compared_and_regressions_found() {
         ran.err
     );
     let ran = sandbox.run("compare report report --method oracle");
-    assert!(ran.code == 2 && ran.err.contains("hint: they have indep-cal, wmc, sem, chimera, neural"), "{}", ran.err);
+    let expected = "got `oracle`, which it does not have\nhint: choose with `--method` and `--with`; it has indep-cal, wmc, sem, chimera, neural";
+    assert!(ran.code == 2 && ran.err.contains(expected), "{}", ran.err);
+
+    // Reports that speak of other methods first, at other seeds.
+    let ran = sandbox.run("eval model ds -o alone --cache cache --methods wmc");
+    assert!(ran.code == 0 && !ran.out.contains("against") && !ran.out.contains('*'), "{}", ran.out);
+    assert!(!sandbox.read("alone/report.html").contains("against indep-cal"));
+    let ran = sandbox.run("compare report alone");
+    assert!(
+        ran.err.contains("`neural` is compared with `wmc`") && ran.err.contains("`--method` compares one"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("the reports are of different seeds (123, 124 and 123)"), "{}", ran.err);
+    let ran = sandbox.run("compare report alone --method wmc");
+    assert!(ran.code == 0 && !ran.err.contains("is compared with"), "{}", ran.err);
+
+    // A number that was changed is not believed.
+    let path = sandbox.path("alone/resamples.safetensors");
+    let mut bytes = fs::read(&path).unwrap();
+    let last = bytes.len() - 4;
+    bytes[last..].copy_from_slice(&0.123_f32.to_le_bytes());
+    fs::write(&path, bytes).unwrap();
+    let ran = sandbox.run("compare report alone --method wmc");
+    assert!(ran.code == 2 && ran.err.contains("the file was changed or damaged"), "{}", ran.err);
 }
 
 #[test]
@@ -303,13 +330,45 @@ fn a_model_has_a_card_and_other_rules_can_be_measured() {
     sandbox.write("other.rules", "same: a => b\nunheard: a & b => a\n");
     let ran = sandbox.run("eval model ds -o report --cache cache --rules other.rules --methods wmc,chimera,neural");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("`chimera` is not there: neither the model nor the cache has gates"), "{}", ran.err);
+    let reason =
+        "`chimera` is not there: neither the model nor the cache has gates for these parts of the rules: `a & b`";
+    assert!(ran.err.contains(reason) && ran.err.contains("; `chimera add` teaches them"), "{}", ran.err);
+    // What cannot be asked is not announced.
+    assert!(ran.err.contains("wmc at seed 123") && !ran.err.contains("chimera at seed 123"), "{}", ran.err);
+    let page = sandbox.read("report/report.html");
+    assert!(page.contains("is asked about 2 rules that were given beside it, on 100 test rows"));
+    sandbox.write("unknown.rules", "r: a => z\n");
+    let ran = sandbox.run("eval model ds -o no --cache cache --rules unknown.rules");
+    assert!(ran.code == 2 && ran.err.contains("not among the concepts of the model"), "{}", ran.err);
     assert!(rules(&sandbox, "report").iter().any(|line| line["rule"] == "same" && line["method"] == "neural"));
     let ran = sandbox.run("eval model ds -o refit --cache cache --methods wmc,chimera --seeds 2 --refit-leaf");
     assert_eq!(ran.code, 0, "{}", ran.err);
     let summary: serde_json::Value = serde_json::from_str(&sandbox.read("refit/summary.json")).unwrap();
     assert!(summary["methods"]["wmc"]["all"]["auroc"]["std"].as_f64().is_some_and(|std| std >= 0.0));
     assert_eq!(summary["refit_leaf"], true);
+}
+
+#[test]
+fn a_model_without_rules_can_be_asked_about_others() {
+    let sandbox = Sandbox::new();
+    import(&sandbox, "ds", 400);
+    sandbox.write("my.rules", "watched: a => b\n");
+    let ran = sandbox.run("train ds --out model --cache cache --features 8 --epochs 2");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = sandbox.run("eval model ds -o no --cache cache");
+    assert!(ran.code == 2 && ran.err.contains("expected a model with rules"), "{}", ran.err);
+    let ran = sandbox.run("eval model ds -o report --cache cache --rules my.rules --seeds 2");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for method in ["indep", "indep-cal", "wmc"] {
+        assert!(rules(&sandbox, "report").iter().any(|line| line["method"] == method && !line["auroc"].is_empty()));
+    }
+    assert!(ran.err.contains("there is one seed: the model has no gates"), "{}", ran.err);
+    for reason in ["`neural` is not there: expected a model with rules", "`sem` is not there: `sem` is taught as"] {
+        let line = ran.err.lines().find(|line| line.contains(reason)).unwrap_or_else(|| panic!("{}", ran.err));
+        assert!(line.contains("`chimera add`"), "{line}");
+    }
+    let summary: serde_json::Value = serde_json::from_str(&sandbox.read("report/summary.json")).unwrap();
+    assert_eq!((&summary["main"], &summary["other_rules"]), (&"indep-cal".into(), &true.into()));
 }
 
 #[test]

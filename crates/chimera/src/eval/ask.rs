@@ -8,7 +8,7 @@ use super::collected::Collected;
 use super::measure::measure;
 use super::replica::Site;
 use super::run::{Asked, Event};
-use super::score::{Scored, first_line, score};
+use super::score::{Scored, on_one_line, score};
 use super::truth::RuleTruths;
 use crate::data::dataset::Dataset;
 use crate::data::rows::TestRows;
@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::gate::stage::Place;
 use crate::leaf::encode::EncodedRows;
 use crate::metric::bootstrap::Draws;
+use crate::model::Model;
 use crate::score::engine::Engine;
 use crate::score::method::Method;
 use crate::score::samples::RowsOf;
@@ -90,9 +91,8 @@ impl Test<'_> {
             collected.copy(method, seed);
             return;
         }
-        (self.site.events)(Event::Method { method, seed });
         let name = if number == 0 { method.name().to_owned() } else { format!("{} at seed {seed}", method.name()) };
-        let scored = self.scored(subject, method, number == 0, &mut collected.methods[at]);
+        let scored = self.scored(subject, method, (number == 0, seed), &mut collected.methods[at]);
         // Scores that cannot be ranked are this method's fault alone.
         let measured = scored.and_then(|scored| {
             clock.stop(&name);
@@ -103,39 +103,66 @@ impl Test<'_> {
                 clock.stop_apart("ranking", ("resampling", measured.resampling));
                 collected.take(measured, scored, number == 0);
             }
-            Err(error) if number == 0 => collected.methods[at].absent = Some(first_line(&error.to_string())),
+            Err(error) if number == 0 => collected.methods[at].absent = Some(on_one_line(&error)),
             Err(error) => {
-                collected.say(format!("{name} is not there: {}", first_line(&error.to_string())));
+                collected.say(format!("{name} is not there: {}", on_one_line(&error)));
             }
         }
     }
 
-    fn scored(&self, subject: &mut Subject, method: Method, is_own: bool, about: &mut MethodOf) -> Result<Scored> {
+    fn scored(
+        &self,
+        subject: &mut Subject,
+        method: Method,
+        (is_own, seed): (bool, u64),
+        about: &mut MethodOf,
+    ) -> Result<Scored> {
         let asked = self.asked;
+        // Said where it can be asked, and before it is taught.
+        let begins = || (self.site.events)(Event::Method { method, seed });
+        let is_taught = method.baseline().is_some();
         let mut other;
         let Subject { engine, tested, trained } = subject;
         let engine = match (&asked.rule_set, is_own) {
             // Gates of other rules are those of one method; replicas were taught these rules.
             (Some(rule_set), true) => {
-                let opened = Engine::open(asked.model, &asked.device)?;
+                let opened = open(asked)?;
                 other = opened.with_rules(asked.model, rule_set.clone(), method, Some(asked.cache))?;
                 &mut other
             }
             _ => engine,
         };
         let training = self.training.map(|training| (training, trained.as_ref().unwrap_or(tested)));
-        if method.baseline().is_some() {
+        if is_taught {
             let Some(training) = training else {
                 let message = "it is taught on the data that the model was trained on, which are not at hand";
                 return Err(Error::input(message.to_owned(), None));
             };
+            if engine.model.manifest.gates.is_some() {
+                begins();
+            }
             let place = Place { cache: asked.cache, gates: None, threads: asked.threads, retrain: false };
             let taught = engine.teach(method, training, place, &|event| (self.site.events)(Event::Gates(event)))?;
             if let Some(taught) = taught.filter(|_| is_own) {
                 (about.fitted_on, about.skipped) = (taught.fitted_on, taught.skipped);
             }
         }
-        score(engine, method, &RowsOf { encoded: tested, numbers: self.rows.numbers() }, training, asked.threads)
+        let samples = RowsOf { encoded: tested, numbers: self.rows.numbers() };
+        let begins = || {
+            if !is_taught {
+                begins();
+            }
+        };
+        score(engine, method, &samples, training, asked.threads, &begins)
+    }
+}
+
+/// Opens the model; one without rules of its own can be asked about others.
+pub(super) fn open(asked: &Asked<'_>) -> Result<Engine> {
+    let model = Model::open(asked.model, &asked.device)?;
+    match &asked.rule_set {
+        Some(rule_set) if model.manifest.gates.is_none() => Engine::without_gates(model, rule_set.clone()),
+        _ => Engine::of(model, asked.model),
     }
 }
 

@@ -1,11 +1,14 @@
 //! What came of asking, method by method.
 
+use std::collections::BTreeSet;
+
 use super::gallery::{Gallery, Sorted};
 use super::measure::Measured;
+use super::resampled::Resampled;
 use super::run::Asked;
 use super::score::Scored;
 use super::truth::RuleTruths;
-use super::{AnomalyCell, Cell, MethodOf, RulePlot};
+use super::{AnomalyCell, Cell, Cells, MethodOf, RulePlot, ScoreKind};
 use crate::baseline::FittedOn;
 use crate::metric::reliability::Reliability;
 use crate::score::aggregate::Aggregation;
@@ -14,7 +17,10 @@ use crate::score::method::Method;
 /// What came of it so far.
 pub(super) struct Collected {
     pub(super) methods: Vec<MethodOf>,
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Cells,
+    pub(super) resampled: Resampled,
+    /// Seeds at which something was asked.
+    pub(super) seeds: BTreeSet<u64>,
     pub(super) anomalies: Vec<AnomalyCell>,
     pub(super) plots: Vec<RulePlot>,
     pub(super) reliability: Vec<(Method, Reliability)>,
@@ -32,7 +38,9 @@ impl Collected {
         let method = |&method: &Method| MethodOf { method, fitted_on: None, absent: None, skipped: Vec::new() };
         Self {
             methods: asked.methods.iter().map(method).collect(),
-            cells: Vec::new(),
+            cells: Cells::new(),
+            resampled: Resampled::default(),
+            seeds: BTreeSet::new(),
             anomalies: Vec::new(),
             plots: Vec::new(),
             reliability: Vec::new(),
@@ -45,12 +53,23 @@ impl Collected {
 
     /// Takes what a method came to; `is_own` at the model's own seed.
     pub(super) fn take(&mut self, measured: Measured, scored: Scored, is_own: bool) {
-        let method = measured.cells.first().map(|cell| cell.method);
-        self.cells.extend(measured.cells);
+        let (method, seed) = measured.of;
+        self.seeds.insert(seed);
+        for (rule, (cell, again)) in measured.raw.into_iter().enumerate() {
+            // Of a rule that is undefined there is nothing to keep.
+            if cell.metrics.auroc.is_some() {
+                self.resampled.add(method, rule, again);
+            }
+            self.cells.entry((method, ScoreKind::Raw, rule)).or_default().push(cell);
+        }
+        for (rule, cell) in measured.gated.into_iter().enumerate() {
+            self.cells.entry((method, ScoreKind::Gated, rule)).or_default().push(cell);
+        }
+        self.resampled.add_gated(method, &measured.gated_mean);
         self.anomalies.extend(measured.anomalies);
         self.supervised_on = self.supervised_on.or(scored.supervised_on);
         scored.words.iter().for_each(|words| self.say(words.clone()));
-        if let Some(method) = method.filter(|_| is_own) {
+        if is_own {
             self.plots.extend(measured.plots);
             self.reliability.push((method, measured.reliability));
             // Another one stands in for the default until that comes; what has seen violations does not.
@@ -63,12 +82,16 @@ impl Collected {
 
     /// The same numbers at another seed, on which they do not depend.
     pub(super) fn copy(&mut self, method: Method, seed: u64) {
-        let Some(first) = self.cells.iter().find(|cell| cell.method == method).map(|cell| cell.seed) else { return };
-        let cells = self.cells.iter().filter(|cell| cell.method == method && cell.seed == first);
-        let cells: Vec<Cell> = cells.map(|cell| Cell { seed, ..cell.clone() }).collect();
+        self.seeds.insert(seed);
+        for (_, cells) in self.cells.iter_mut().filter(|((of, ..), _)| *of == method) {
+            let copied = cells.first().map(|cell| Cell { seed, ..cell.clone() });
+            cells.extend(copied);
+        }
+        let Some(first) = self.anomalies.iter().find(|cell| cell.method == method).map(|cell| cell.seed) else {
+            return;
+        };
         let anomalies = self.anomalies.iter().filter(|cell| cell.method == method && cell.seed == first);
         let anomalies: Vec<AnomalyCell> = anomalies.map(|cell| AnomalyCell { seed, ..cell.clone() }).collect();
-        self.cells.extend(cells);
         self.anomalies.extend(anomalies);
     }
 

@@ -1,133 +1,24 @@
 //! Two reports against each other: the difference of every rule, with an interval. Where both were made on the same test rows,
 //! they drew the same resamples, and differences are paired; else they are as uncertain as both together.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+mod kept;
 
-use safetensors::{Dtype, SafeTensors};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::Evaluation;
-use super::summary::{MeanResamples, SCHEMA};
+use self::kept::KeptRule;
+pub(super) use self::kept::about_resamples;
+pub use self::kept::{Kept, RESAMPLED, Report};
+use super::FEW;
+use super::resampled::MeanResamples;
 use crate::error::{Error, Result};
 use crate::metric::MacroMean;
 use crate::metric::bootstrap::{Interval, difference_of};
 
-/// The file of a report that has its resamples.
-pub const RESAMPLED: &str = "resamples.safetensors";
+/// So many reasons and rules are named at once.
+const NAMED: usize = 5;
 
-/// What a report keeps to be compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
-    schema: u32,
-    dataset: String,
-    test_rows: String,
-    main: String,
-    /// Rules by name: formula, who breaks it, and whether enough rows of both kinds tell.
-    rules: BTreeMap<String, (String, String, bool)>,
-    /// Rule, method and AUROC of each line of the resamples.
-    lines: Vec<(String, String, f64)>,
-}
-
-impl Kept {
-    pub(super) fn of(evaluation: &Evaluation) -> Self {
-        let about = &evaluation.about;
-        let rule = |rule: &super::RuleOf| {
-            let tells = rule.positives > 1 && rule.negatives > 1;
-            (rule.name.clone(), (rule.formula.clone(), rule.truth.clone(), tells))
-        };
-        Self {
-            schema: SCHEMA,
-            dataset: about.dataset.clone(),
-            test_rows: about.test_rows.clone(),
-            main: about.main.name().to_owned(),
-            rules: evaluation.rules.iter().map(rule).collect(),
-            lines: Vec::new(),
-        }
-    }
-
-    pub(super) fn add(&mut self, rule: &str, method: &str, auroc: f64) {
-        self.lines.push((rule.to_owned(), method.to_owned(), auroc));
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.lines.len()
-    }
-}
-
-/// A report that was read back.
-#[derive(Clone, Debug)]
-pub struct Report {
-    kept: Kept,
-    again: Vec<Vec<f32>>,
-}
-
-impl Report {
-    /// Reads the folder of a report.
-    ///
-    /// # Errors
-    /// A folder that is no report, or of a newer layout.
-    pub fn open(folder: &Path) -> Result<Self> {
-        let path = folder.join(RESAMPLED);
-        if folder.is_dir() && !path.is_file() {
-            let message = format!("expected a report, got `{}` without `{RESAMPLED}`", folder.display());
-            return Err(Error::input(message, Some("`chimera eval` makes reports".to_owned())));
-        }
-        let bytes = fs::read(&path).map_err(|cause| Error::read(&path, cause))?;
-        let damaged = || {
-            let message = format!("expected the resamples of a report in `{}`, got something else", path.display());
-            Error::input(message, Some("the file was changed or damaged; make the report again".to_owned()))
-        };
-        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|_| damaged())?;
-        let text = metadata.metadata().as_ref().and_then(|metadata| metadata.get("report")).ok_or_else(damaged)?;
-        let kept: Kept = serde_json::from_str(text).map_err(|_| damaged())?;
-        if kept.schema > SCHEMA {
-            let message =
-                format!("expected a report of layout {SCHEMA} in `{}`, got {}", folder.display(), kept.schema);
-            return Err(Error::input(message, Some("it was made by a newer chimera; update this one".to_owned())));
-        }
-        let file = SafeTensors::deserialize(&bytes).map_err(|_| damaged())?;
-        let tensor = file.tensor("auroc").map_err(|_| damaged())?;
-        let &[lines, resamples] = tensor.shape() else { return Err(damaged()) };
-        // Without any rule that is defined there are neither lines nor resamples.
-        let is_empty = lines > 0 && resamples == 0;
-        if lines != kept.lines.len() || is_empty || tensor.dtype() != Dtype::F32 {
-            return Err(damaged());
-        }
-        let values = bytemuck::pod_collect_to_vec::<u8, f32>(tensor.data());
-        let again = values.chunks_exact(resamples.max(1)).map(<[f32]>::to_vec).collect();
-        Ok(Self { kept, again })
-    }
-
-    /// Methods that it has, in the order of tables.
-    #[must_use]
-    pub fn methods(&self) -> Vec<&str> {
-        let mut methods: Vec<&str> = Vec::new();
-        for (_, method, _) in &self.kept.lines {
-            if !methods.contains(&method.as_str()) {
-                methods.push(method);
-            }
-        }
-        methods
-    }
-
-    /// The method that it speaks of first.
-    #[must_use]
-    pub fn main(&self) -> &str {
-        &self.kept.main
-    }
-
-    /// How often rows were drawn again; `None` without any line.
-    fn resamples(&self) -> Option<usize> {
-        self.again.first().map(Vec::len)
-    }
-
-    fn line(&self, rule: &str, method: &str) -> Option<(f64, &[f32])> {
-        let at = self.kept.lines.iter().position(|line| line.0 == rule && line.1 == method)?;
-        Some((self.kept.lines[at].2, &self.again[at]))
-    }
-}
+/// What the two reports are called.
+const NAMES: [&str; 2] = ["first", "second"];
 
 /// The difference of one rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -142,6 +33,8 @@ pub struct Difference {
     pub difference: f64,
     /// Its interval; `None` where too few rows tell.
     pub interval: Option<Interval>,
+    /// Whether one of the reports has few rows that break the rule, or few that do not.
+    pub says_little: bool,
     /// Whether it is worse by more than the tolerance, and the interval is below zero.
     pub is_regression: bool,
 }
@@ -165,7 +58,7 @@ impl Comparison {
     /// Compares a method of one report with a method of another.
     ///
     /// # Errors
-    /// No rule that both can tell, and rows that were drawn more often in one of them.
+    /// A method that a report does not have, no rule that both can tell, and rows that were drawn more often in one of them.
     pub fn of(before: &Report, after: &Report, methods: [&str; 2], tolerance: f64) -> Result<Self> {
         if let (Some(one), Some(other)) = (before.resamples(), after.resamples())
             && one != other
@@ -173,56 +66,57 @@ impl Comparison {
             let message = format!("expected reports with as many resamples, got {one} and {other}");
             return Err(Error::input(message, Some("make both with the same chimera".to_owned())));
         }
+        check_methods([before, after], methods)?;
         let is_paired = before.kept.test_rows == after.kept.test_rows;
-        let mut words = Vec::new();
-        if !is_paired {
-            words.push(
-                "the reports are of different test rows: differences are not paired, and intervals are wide".to_owned(),
-            );
-        }
-        let (mut differences, mut means) = (Vec::new(), MeanResamples::default());
-        for (rule, (formula, truth, tells)) in &before.kept.rules {
-            let Some((other_formula, other_truth, other_tells)) = after.kept.rules.get(rule) else {
-                words.push(format!("`{rule}` is in the first report alone"));
-                continue;
-            };
-            if formula != other_formula {
-                words.push(format!(
-                    "`{rule}` is another rule in the second report: `{formula}` became `{other_formula}`"
-                ));
+        let (mut differences, mut means, mut words) = (Vec::new(), MeanResamples::default(), Vec::new());
+        let (lines, other_lines) = (before.lines(methods[0]), after.lines(methods[1]));
+        let mut is_undefined = false;
+        for (name, rule) in &before.kept.rules {
+            let other = after.kept.rules.get(name);
+            if let Some(reason) = cannot_compare(name, rule, other, is_paired) {
+                words.push(reason);
                 continue;
             }
-            if is_paired && truth != other_truth {
-                words.push(format!("labels have changed: other rows break `{rule}` in the second report"));
-                continue;
-            }
-            match (before.line(rule, methods[0]), after.line(rule, methods[1])) {
-                (Some((one, one_again)), Some((other, other_again))) => {
-                    let again = difference_of(other_again, one_again);
-                    let interval = if *tells && *other_tells { Interval::of(&again) } else { None };
-                    differences.push(Self::difference(Some(rule.clone()), [one, other], interval, tolerance));
+            match (lines.get(name.as_str()), other_lines.get(name.as_str())) {
+                (Some((one, one_again)), Some((two, two_again))) => {
+                    let again = difference_of(two_again, one_again);
+                    let interval = if one.tells && two.tells { Interval::of(&again) } else { None };
                     if interval.is_some() {
-                        means.add(again, other - one);
+                        means.add(&again, two.auroc - one.auroc);
                     }
+                    differences.push(Difference {
+                        says_little: rule.says_little() || other.is_some_and(KeptRule::says_little),
+                        ..Self::difference(Some(name.clone()), [one.auroc, two.auroc], interval, tolerance)
+                    });
                 }
-                (None, None) => words.push(format!("`{rule}` is undefined in both reports")),
-                (None, _) => words.push(format!("`{rule}` is undefined in the first report")),
-                (_, None) => words.push(format!("`{rule}` is undefined in the second report")),
+                (one, two) => {
+                    is_undefined = true;
+                    let at = match (one, two) {
+                        (None, None) => "both reports",
+                        (None, _) => "the first report",
+                        _ => "the second report",
+                    };
+                    words.push(format!("`{name}` is undefined in {at}"));
+                }
             }
         }
         let only_after = after.kept.rules.keys().filter(|rule| !before.kept.rules.contains_key(*rule));
         words.extend(only_after.map(|rule| format!("`{rule}` is in the second report alone")));
         if differences.is_empty() {
-            let message =
-                format!("there is no rule that both reports can tell by `{}` and `{}`", methods[0], methods[1]);
-            let hint = format!("they have {} and {}", before.methods().join(", "), after.methods().join(", "));
-            return Err(Error::input(message, Some(hint)));
+            return Err(nothing_to_compare([before, after], &words, is_undefined));
         }
+        words.extend(seeds_differ(before, after));
+        if !is_paired {
+            words.push(
+                "the reports are of different test rows: differences are not paired, and intervals are wide".to_owned(),
+            );
+        }
+        words.extend(few_rows(&differences));
         let mean = |of: fn(&Difference) -> f64| MacroMean::of(differences.iter().map(|one| Some(of(one)))).mean;
         if let (Some(one), Some(other)) = (mean(|one| one.before), mean(|one| one.after)) {
-            if means.rules() < differences.len() {
+            if let Some(around) = means.mean().filter(|_| means.rules() < differences.len()) {
                 words.push(format!(
-                    "the interval of the mean is over {} of {} rules: of the others too few rows tell",
+                    "the interval of the mean is over {} of {} rules, around {around:+.4}: of the others too few rows tell",
                     means.rules(),
                     differences.len()
                 ));
@@ -240,7 +134,7 @@ impl Comparison {
     ) -> Difference {
         let difference = after - before;
         let is_regression = difference < -tolerance && interval.is_some_and(|interval| interval.high < 0.0);
-        Difference { rule, before, after, difference, interval, is_regression }
+        Difference { rule, before, after, difference, interval, says_little: false, is_regression }
     }
 
     /// Whether anything is worse.
@@ -248,6 +142,71 @@ impl Comparison {
     pub fn has_regressions(&self) -> bool {
         self.differences.iter().any(|difference| difference.is_regression)
     }
+}
+
+/// Both reports have the method that is asked of them.
+fn check_methods(reports: [&Report; 2], methods: [&str; 2]) -> Result<()> {
+    for ((report, method), name) in reports.into_iter().zip(methods).zip(NAMES) {
+        let there = report.methods();
+        if there.is_empty() {
+            let message =
+                format!("no rule of the {name} report has an AUROC: no test row breaks one, or every row does");
+            return Err(Error::input(message, Some("evaluate on test rows that break rules".to_owned())));
+        }
+        if !there.contains(&method) {
+            let message = format!("expected a method of the {name} report, got `{method}`, which it does not have");
+            let hint = format!("choose with `--method` and `--with`; it has {}", there.join(", "));
+            return Err(Error::input(message, Some(hint)));
+        }
+    }
+    Ok(())
+}
+
+/// Why a rule of the first report cannot be compared with that of the same name.
+fn cannot_compare(name: &str, rule: &KeptRule, other: Option<&KeptRule>, is_paired: bool) -> Option<String> {
+    let Some(other) = other else { return Some(format!("`{name}` is in the first report alone")) };
+    if rule.formula != other.formula {
+        let (one, two) = (&rule.formula, &other.formula);
+        return Some(format!("`{name}` is another rule in the second report: `{one}` became `{two}`"));
+    }
+    (is_paired && rule.truth != other.truth)
+        .then(|| format!("labels have changed: other rows break `{name}` in the second report"))
+}
+
+fn nothing_to_compare([before, after]: [&Report; 2], words: &[String], is_undefined: bool) -> Error {
+    let mut reasons = words.iter().take(NAMED).map(|words| format!("\n  {words}")).collect::<String>();
+    if words.len() > NAMED {
+        reasons += &format!("\n  and {} more", words.len() - NAMED);
+    }
+    let others = after.methods();
+    let both: Vec<&str> = before.methods().into_iter().filter(|method| others.contains(method)).collect();
+    let hint = if is_undefined && !both.is_empty() {
+        format!("another method may tell them: `--method` with one of {}", both.join(", "))
+    } else {
+        "make both reports with the same rules".to_owned()
+    };
+    Error::input(format!("there is no rule that both reports can tell:{reasons}"), Some(hint))
+}
+
+fn seeds_differ(before: &Report, after: &Report) -> Option<String> {
+    let [one, two] = [before, after].map(|report| {
+        let seeds: Vec<String> = report.kept.seeds.iter().map(u64::to_string).collect();
+        seeds.join(", ")
+    });
+    (one != two).then(|| {
+        format!(
+            "the reports are of different seeds ({one} and {two}): intervals know of rows, not of what seeds change"
+        )
+    })
+}
+
+/// Rules of which few rows tell, by name.
+fn few_rows(differences: &[Difference]) -> Option<String> {
+    let few: Vec<&str> =
+        differences.iter().filter(|one| one.says_little).filter_map(|one| one.rule.as_deref()).collect();
+    let shown: Vec<String> = few.iter().take(NAMED).map(|rule| format!("`{rule}`")).collect();
+    let more = if few.len() > NAMED { format!(" and {} more", few.len() - NAMED) } else { String::new() };
+    (!few.is_empty()).then(|| format!("fewer than {FEW} rows of a kind, which say little: {}{more}", shown.join(", ")))
 }
 
 #[cfg(test)]

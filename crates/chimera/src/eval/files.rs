@@ -6,12 +6,13 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::Serialize;
 
-use super::compare::{Kept, RESAMPLED};
-use super::summary::{Summary, averaged};
-use super::{Evaluation, ScoreKind};
+use super::compare::{Kept, RESAMPLED, about_resamples};
+use super::summary::Summary;
+use super::{Cell, Evaluation, MethodOf, ScoreKind};
 use crate::error::{Error, Result};
 use crate::new_folder::NewFolder;
 use crate::report;
+use crate::score::method::Method;
 
 /// The columns of `rules.csv`.
 const COLUMNS: [&str; 12] = [
@@ -74,35 +75,50 @@ fn rules(evaluation: &Evaluation, out: &mut dyn Write) -> io::Result<()> {
     csv.write_record(COLUMNS)?;
     let shown = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     for (number, rule) in evaluation.rules.iter().enumerate() {
-        for cell in evaluation.cells.iter().filter(|cell| cell.rule == number) {
+        for (method, score, cell) in cells_of(evaluation, number) {
             let [low, high] = [cell.interval.map(|interval| interval.low), cell.interval.map(|interval| interval.high)];
             let metrics = &cell.metrics;
             let values = [metrics.auroc, low, high, metrics.average_precision, metrics.fpr_at_95_tpr].map(shown);
             let counts = [metrics.positives, metrics.negatives].map(|count| count.to_string());
-            let names = [&rule.name, &rule.family, cell.method.name(), cell.score.name(), &cell.seed.to_string()]
-                .map(str::to_owned);
+            let names =
+                [&rule.name, &rule.family, method.name(), score.name(), &cell.seed.to_string()].map(str::to_owned);
             csv.write_record(names.iter().chain(&values).chain(&counts))?;
         }
     }
     csv.flush()
 }
 
+/// The cells of a rule, seed by seed, in the order of methods.
+fn cells_of(evaluation: &Evaluation, rule: usize) -> impl Iterator<Item = (Method, ScoreKind, &Cell)> {
+    let kinds = evaluation
+        .present()
+        .flat_map(|of| [ScoreKind::Raw, ScoreKind::Gated].map(|score| (of.method, score)))
+        .collect::<Vec<_>>();
+    evaluation.about.seeds.iter().flat_map(move |seed| {
+        let of_kind = |&(method, score): &(Method, ScoreKind)| {
+            let cell = evaluation.cells_of(method, score, rule).iter().find(|cell| cell.seed == *seed)?;
+            Some((method, score, cell))
+        };
+        kinds.iter().filter_map(of_kind).collect::<Vec<_>>()
+    })
+}
+
 /// What `compare` reads: for each rule and method, in the mean over seeds, the AUROC of every resample.
 fn resamples(evaluation: &Evaluation) -> Result<Vec<u8>> {
     let refused = |error: &dyn std::fmt::Display| Error::input(format!("cannot write the report: {error}"), None);
-    let (mut kept, mut values) = (Kept::of(evaluation), Vec::new());
-    for method in evaluation.present() {
+    let (mut kept, mut bytes) = (Kept::of(evaluation), Vec::new());
+    for &MethodOf { method, .. } in evaluation.present() {
         for (number, rule) in evaluation.rules.iter().enumerate() {
-            if let Some((auroc, again)) = averaged(evaluation, method.method, ScoreKind::Raw, number) {
-                kept.add(&rule.name, method.method.name(), auroc);
-                values.extend(again);
+            let auroc = evaluation.auroc_of(method, ScoreKind::Raw, number);
+            if let (Some(auroc), Some(again)) = (auroc, evaluation.resampled.of(method, number)) {
+                kept.add(&rule.name, method.name(), auroc, evaluation.tells(method, ScoreKind::Raw, number));
+                bytes.extend(again.iter().flat_map(|value| value.to_le_bytes()));
             }
         }
     }
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let sizes = vec![kept.len(), values.len() / kept.len().max(1)];
+    let sizes = vec![kept.len(), bytes.len() / 4 / kept.len().max(1)];
     let view = TensorView::new(Dtype::F32, sizes, &bytes).map_err(|error| refused(&error))?;
     let text = serde_json::to_string(&kept).map_err(|error| refused(&error))?;
-    let metadata = std::collections::HashMap::from([("report".to_owned(), text)]);
+    let metadata = about_resamples(text, &bytes);
     safetensors::serialize([("auroc", view)], Some(metadata)).map_err(|error| refused(&error))
 }

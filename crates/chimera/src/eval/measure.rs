@@ -1,21 +1,33 @@
 //! From scores to numbers: ranks against truth for every rule and for samples as a whole, and the same again on resamples.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::plot::RulePlot;
+use super::resampled::MeanResamples;
 use super::score::Scored;
 use super::truth::RuleTruths;
-use super::{AnomalyCell, Cell, ScoreKind};
+use super::{AnomalyCell, Cell};
 use crate::error::Result;
 use crate::metric::bootstrap::{Draws, Interval, RESAMPLES};
 use crate::metric::ranking::Ranking;
 use crate::metric::reliability::{BINS, Reliability};
 use crate::score::method::Method;
 
+/// Rules that are ranked and drawn again at once: rankings of all of them would not fit in memory where there are thousands.
+const TOGETHER: usize = 64;
+
 /// What a method's scores come to at one seed.
 pub(super) struct Measured {
-    pub(super) cells: Vec<Cell>,
+    /// Who was asked, at which seed.
+    pub(super) of: (Method, u64),
+    /// Each rule by `1 - p`, with its AUROC on every resample.
+    pub(super) raw: Vec<(Cell, Vec<f32>)>,
+    /// Each rule by gated scores.
+    pub(super) gated: Vec<Cell>,
+    /// These in the mean over rules.
+    pub(super) gated_mean: MeanResamples,
     pub(super) anomalies: Vec<AnomalyCell>,
     pub(super) plots: Vec<RulePlot>,
     pub(super) reliability: Reliability,
@@ -23,65 +35,96 @@ pub(super) struct Measured {
     pub(super) resampling: Duration,
 }
 
-/// Measures scores. Rules without an antecedent have the same score, raw and gated, and are ranked once.
+/// Measures scores.
 pub(super) fn measure(
-    (method, seed): (Method, u64),
+    of: (Method, u64),
     scored: &Scored,
     truths: &RuleTruths,
     draws: &Draws,
     threads: NonZeroUsize,
 ) -> Result<Measured> {
     let rules = scored.raw.len();
-    let any_broken: Vec<Option<bool>> = (0..truths.rows()).map(|row| truths.any_broken(row)).collect();
-    let rank = |scores: &[Vec<Option<f64>>], rule: usize| Ranking::of_doubles(&scores[rule], &truths.broken[rule]);
-    let mut rankings = (0..rules).map(|rule| rank(&scored.raw, rule)).collect::<Result<Vec<_>>>()?;
-    let plots = (0..rules)
-        .map(|rule| RulePlot::of((rule, method), &scored.raw[rule], &truths.broken[rule], &rankings[rule]))
-        .collect();
-    // Where each rule's gated scores are ranked.
-    let mut gated_at = Vec::with_capacity(rules);
-    for (rule, (raw, gated)) in scored.raw.iter().zip(&scored.gated).enumerate() {
-        let is_same = raw == gated;
-        gated_at.push(if is_same { rule } else { rankings.len() });
-        if !is_same {
-            rankings.push(rank(&scored.gated, rule)?);
-        }
-    }
-    let samples_at = rankings.len();
-    for (_, scores) in &scored.anomalies {
-        rankings.push(Ranking::of_doubles(scores, &any_broken)?);
-    }
-    let began = Instant::now();
-    let again = draws.aurocs(&rankings.iter().collect::<Vec<_>>(), RESAMPLES, threads)?;
-    let resampling = began.elapsed();
-    // One sample of a kind has no spread, whatever is drawn.
-    let interval = |at: usize| {
-        let tells = rankings[at].positives() > 1 && rankings[at].negatives() > 1;
-        if tells { Interval::of(&again[at]) } else { None }
-    };
-    let cell = |rule: usize, score: ScoreKind, at: usize| Cell {
-        rule,
-        method,
-        score,
-        seed,
-        metrics: rankings[at].metrics(),
-        interval: interval(at),
-        again: again[at].clone(),
-    };
-    let raw = (0..rules).map(|rule| cell(rule, ScoreKind::Raw, rule));
-    let gated = (0..rules).map(|rule| cell(rule, ScoreKind::Gated, gated_at[rule]));
-    let anomalies = scored.anomalies.iter().enumerate().map(|(number, (aggregation, _))| {
-        let at = samples_at + number;
-        let (metrics, interval, again) = (rankings[at].metrics(), interval(at), again[at].clone());
-        AnomalyCell { method, aggregation: *aggregation, seed, metrics, interval, again }
-    });
     let told = (0..rules).flat_map(|rule| scored.raw[rule].iter().zip(&truths.broken[rule]));
     let probable = told.filter_map(|(score, broken)| Some((score.as_ref()?.clamp(0.0, 1.0) as f32, (*broken)?)));
-    Ok(Measured {
-        cells: raw.chain(gated).collect(),
-        anomalies: anomalies.collect(),
-        plots,
+    let mut measured = Measured {
+        of,
+        raw: Vec::with_capacity(rules),
+        gated: Vec::with_capacity(rules),
+        gated_mean: MeanResamples::default(),
+        anomalies: Vec::new(),
+        plots: Vec::with_capacity(rules),
         reliability: Reliability::equal_width(probable, BINS)?,
-        resampling,
-    })
+        resampling: Duration::ZERO,
+    };
+    for first in (0..rules).step_by(TOGETHER) {
+        measured.rules(first..rules.min(first + TOGETHER), scored, truths, (draws, threads))?;
+    }
+    let any_broken: Vec<Option<bool>> = (0..truths.rows()).map(|row| truths.any_broken(row)).collect();
+    let rankings = scored.anomalies.iter().map(|(_, scores)| Ranking::of_doubles(scores, &any_broken));
+    let rankings = rankings.collect::<Result<Vec<_>>>()?;
+    let again = measured.draw(&rankings, (draws, threads))?;
+    for (((aggregation, _), ranking), again) in scored.anomalies.iter().zip(&rankings).zip(again) {
+        let Cell { seed, metrics, interval } = cell(of.1, ranking, &again, draws);
+        measured.anomalies.push(AnomalyCell {
+            method: of.0,
+            aggregation: *aggregation,
+            seed,
+            metrics,
+            interval,
+            again,
+        });
+    }
+    Ok(measured)
+}
+
+impl Measured {
+    /// Measures some rules. Those without an antecedent have the same score, raw and gated, and are ranked once.
+    fn rules(
+        &mut self,
+        rules: Range<usize>,
+        scored: &Scored,
+        truths: &RuleTruths,
+        (draws, threads): (&Draws, NonZeroUsize),
+    ) -> Result<()> {
+        let (method, seed) = self.of;
+        let rank = |scores: &[Vec<Option<f64>>], rule: usize| Ranking::of_doubles(&scores[rule], &truths.broken[rule]);
+        let mut rankings = rules.clone().map(|rule| rank(&scored.raw, rule)).collect::<Result<Vec<_>>>()?;
+        for (rule, ranking) in rules.clone().zip(&rankings) {
+            self.plots.push(RulePlot::of((rule, method), &scored.raw[rule], &truths.broken[rule], ranking));
+        }
+        // Where each rule's gated scores are ranked.
+        let mut gated_at = Vec::with_capacity(rules.len());
+        for (at, rule) in rules.clone().enumerate() {
+            let is_same = scored.raw[rule] == scored.gated[rule];
+            gated_at.push(if is_same { at } else { rankings.len() });
+            if !is_same {
+                rankings.push(rank(&scored.gated, rule)?);
+            }
+        }
+        let mut again = self.draw(&rankings, (draws, threads))?;
+        for at in gated_at {
+            let cell = cell(seed, &rankings[at], &again[at], draws);
+            if let (Some(auroc), Some(_)) = (cell.metrics.auroc, cell.interval) {
+                self.gated_mean.add(&again[at], auroc);
+            }
+            self.gated.push(cell);
+        }
+        again.truncate(rules.len());
+        for (ranking, again) in rankings.iter().zip(again) {
+            self.raw.push((cell(seed, ranking, &again, draws), again));
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, rankings: &[Ranking], (draws, threads): (&Draws, NonZeroUsize)) -> Result<Vec<Vec<f32>>> {
+        let began = Instant::now();
+        let again = draws.aurocs(&rankings.iter().collect::<Vec<_>>(), RESAMPLES, threads)?;
+        self.resampling += began.elapsed();
+        Ok(again)
+    }
+}
+
+fn cell(seed: u64, ranking: &Ranking, again: &[f32], draws: &Draws) -> Cell {
+    let interval = if draws.tell(ranking) { Interval::of(again) } else { None };
+    Cell { seed, metrics: ranking.metrics(), interval }
 }

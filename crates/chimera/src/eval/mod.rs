@@ -3,7 +3,9 @@
 //! [`run`] asks a model and gives an [`Evaluation`]: plain data that the writers of `rules.csv`, `leaves.csv`, `summary.json` and
 //! `report.html` all read, so that they cannot say different things. [`compare`] reads two reports back.
 
+pub mod against;
 mod ask;
+mod check;
 mod clock;
 mod collected;
 pub mod compare;
@@ -13,11 +15,14 @@ pub mod gallery;
 mod measure;
 mod plot;
 mod replica;
+pub mod resampled;
 mod run;
 mod score;
 pub mod seen;
 pub mod summary;
 pub mod truth;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,9 +30,11 @@ pub use self::coverage::CoveredGate;
 pub use self::files::{check_place, write};
 use self::gallery::Gallery;
 pub use self::plot::RulePlot;
+use self::resampled::Resampled;
 pub use self::run::{Asked, Event, run};
 use crate::baseline::FittedOn;
 use crate::leaf::calibrate::Quality;
+use crate::metric::MacroMean;
 use crate::metric::bootstrap::Interval;
 use crate::metric::leaf_table::LeafTable;
 use crate::metric::ranking::RankMetrics;
@@ -87,6 +94,8 @@ pub struct About {
     pub broken: [usize; 3],
     /// The fingerprint of the test rows, in their order.
     pub test_rows: String,
+    /// Whether rules were given that are not the model's.
+    pub other_rules: bool,
     /// Seeds, the model's own first.
     pub seeds: Vec<u64>,
     /// Whether other seeds have leaf banks of their own; `false` where there are no others.
@@ -132,8 +141,10 @@ pub struct RuleOf {
     pub out_of_vocabulary: u64,
     /// A hash of who breaks it.
     pub truth: String,
-    /// Why `neural` is independent events here; `None` where it is not.
+    /// Why `neural` is independent events here, at the first seed at which it is; `None` where it never is.
     pub fallback: Option<String>,
+    /// The seeds at which it is.
+    pub fallback_seeds: Vec<u64>,
 }
 
 impl RuleOf {
@@ -157,24 +168,19 @@ pub struct MethodOf {
     pub skipped: Vec<(String, String)>,
 }
 
-/// One rule, by one method, at one seed.
+/// One rule, by one method and kind of score, at one seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// The rule, by number.
-    pub rule: usize,
-    /// The method.
-    pub method: Method,
-    /// Which score.
-    pub score: ScoreKind,
     /// The seed.
     pub seed: u64,
     /// What ranks say.
     pub metrics: RankMetrics,
     /// Of the AUROC.
     pub interval: Option<Interval>,
-    /// The AUROC of each resample.
-    pub again: Vec<f32>,
 }
+
+/// Cells at all seeds, by method, kind of score and rule.
+pub type Cells = BTreeMap<(Method, ScoreKind, usize), Vec<Cell>>;
 
 /// Whether a sample breaks any rule, by one method and one way to one number, at one seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -212,7 +218,9 @@ pub struct Evaluation {
     /// Methods that were asked for, in the order of tables.
     pub methods: Vec<MethodOf>,
     /// Every rule, method, kind of score and seed.
-    pub cells: Vec<Cell>,
+    pub cells: Cells,
+    /// Every rule and method on rows drawn again.
+    pub resampled: Resampled,
     /// Every method, aggregation and seed.
     pub anomalies: Vec<AnomalyCell>,
     /// The violations that `learned-supervised` was fitted to; `None` where that is not there.
@@ -243,9 +251,30 @@ impl Evaluation {
         self.methods.iter().filter(|method| method.absent.is_none())
     }
 
-    /// The cells of a method and a kind of score at all seeds, by rule.
-    pub fn cells_of(&self, method: Method, score: ScoreKind, rule: usize) -> impl Iterator<Item = &Cell> {
-        self.cells.iter().filter(move |cell| (cell.method, cell.score, cell.rule) == (method, score, rule))
+    /// The cells of a rule by a method and a kind of score, at all seeds.
+    #[must_use]
+    pub fn cells_of(&self, method: Method, score: ScoreKind, rule: usize) -> &[Cell] {
+        self.cells.get(&(method, score, rule)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The AUROC of a rule in the mean over seeds; `None` where it is undefined.
+    #[must_use]
+    pub fn auroc_of(&self, method: Method, score: ScoreKind, rule: usize) -> Option<f64> {
+        MacroMean::of(self.cells_of(method, score, rule).iter().map(|cell| cell.metrics.auroc)).mean
+    }
+
+    /// Whether a rule has an interval, at every seed: where one of the kinds is of one sample or group, there is none.
+    #[must_use]
+    pub fn tells(&self, method: Method, score: ScoreKind, rule: usize) -> bool {
+        let cells = self.cells_of(method, score, rule);
+        !cells.is_empty() && cells.iter().all(|cell| cell.interval.is_some())
+    }
+
+    /// The interval of a rule's AUROC by `1 - p`, in the mean over seeds.
+    #[must_use]
+    pub fn interval_of(&self, method: Method, rule: usize) -> Option<Interval> {
+        let again = self.resampled.of(method, rule).filter(|_| self.tells(method, ScoreKind::Raw, rule))?;
+        Interval::of(again)
     }
 
     /// Families of the rules, in the order of their first rule.

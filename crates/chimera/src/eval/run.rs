@@ -4,15 +4,15 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use burn::tensor::Device;
-use chimera_logic::dag::Node;
 use chimera_logic::rules::RuleSet;
 
-use super::ask::{Subject, Test};
+use super::ask::{Subject, Test, open};
+use super::check::{check_concepts, check_refit, encode_training};
 use super::clock::Clock;
 use super::collected::Collected;
 use super::coverage::covered;
 use super::replica::Site;
-use super::score::first_line;
+use super::score::on_one_line;
 use super::seen::{SeenRows, refuse_seen, refuse_selected};
 use super::truth::{RuleTruths, labels_of};
 use super::{About, Evaluation, RuleOf};
@@ -20,7 +20,6 @@ use crate::data::assign::DEFAULT_SEED;
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::gate::stage::GateEvent;
-use crate::leaf::encode::EncodedRows;
 use crate::leaf::encoder::EncoderConfig;
 use crate::leaf::stage::StageEvent;
 use crate::leaf::stream::Sources;
@@ -29,7 +28,6 @@ use crate::metric::columns::ScoreTable;
 use crate::metric::leaf_table::LeafTable;
 use crate::mine::record::MiningRecord;
 use crate::model;
-use crate::score::engine::Engine;
 use crate::score::method::Method;
 
 /// What is asked.
@@ -86,7 +84,7 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
     let (mut clock, mut words) = (Clock::start(), Vec::new());
     let Asked { model: folder, dataset, cache, device, threads, .. } = asked;
     let site = Site { cache, device, threads: *threads, events };
-    let engine = Engine::open(folder, device)?;
+    let engine = open(asked)?;
     let manifest = engine.model.manifest.clone();
     check_refit(asked, manifest.config.weights.is_some())?;
     let rule_set = asked.rule_set.clone().unwrap_or_else(|| engine.gates.rule_set.clone());
@@ -133,11 +131,15 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
     let train_labels =
         training.and_then(|training| Some(labels_of(training, training.train().ok()?.numbers(), concepts)));
     let coverage = covered(&rule_set, train_labels.as_ref(), &labels);
-    let rules = rules_of(&engine, &rule_set, &truths);
+    let mut rules = rules_of(&rule_set, &truths);
     clock.stop("concepts and coverage");
 
     let own_seed = manifest.gates.as_ref().map_or(DEFAULT_SEED, |section| section.config.seed);
     let seeds = match (training, asked.seeds.get()) {
+        (_, 2..) if manifest.gates.is_none() => {
+            words.push("there is one seed: the model has no gates, and others would have none, too".to_owned());
+            vec![own_seed]
+        }
         (None, 2..) => {
             words.push(
                 "there is one seed: others are taught on the data that the model was trained on, which are not at hand"
@@ -160,9 +162,15 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
                     clock.stop(&format!("teaching seed {seed}"));
                 }
                 Err(error) => {
-                    words.push(format!("seed {seed} is not there: {}", first_line(&error.to_string())));
+                    words.push(format!("seed {seed} is not there: {}", on_one_line(&error)));
                     continue;
                 }
+            }
+        }
+        for (at, rule) in rules.iter_mut().enumerate() {
+            if let Some(reason) = subject.engine.distrust_of(&rule_set, at) {
+                rule.fallback.get_or_insert(reason);
+                rule.fallback_seeds.push(seed);
             }
         }
         for at in 0..asked.methods.len() {
@@ -175,7 +183,7 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
             reasons.map(|(method, reason)| format!("\n  `{}`: {reason}", method.name())).collect();
         Error::input(format!("none of the methods can be asked:{}", reasons.concat()), None)
     })?;
-    let seeds = seeds.into_iter().filter(|seed| collected.cells.iter().any(|cell| cell.seed == *seed)).collect();
+    let seeds: Vec<u64> = seeds.into_iter().filter(|seed| collected.seeds.contains(seed)).collect();
     let gallery = collected.gallery(asked, test.rows.numbers(), &test.truths, own_seed);
     clock.stop("galleries");
     let broken = test.counts();
@@ -191,6 +199,7 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
         left_out: numbers.len() - test.rows.len(),
         broken,
         test_rows: dataset.row_fingerprint(&test.rows).to_string(),
+        other_rules: asked.rule_set.is_some(),
         seeds,
         refit_leaf: asked.refit_leaf && has_replica,
         main,
@@ -205,6 +214,7 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
         rules,
         methods: collected.methods,
         cells: collected.cells,
+        resampled: collected.resampled,
         anomalies: collected.anomalies,
         supervised_on: collected.supervised_on,
         leaves,
@@ -226,58 +236,7 @@ fn encoder_words(manifest: &model::ModelManifest) -> String {
     format!("{name}, {} numbers a sample", manifest.bank.encoder.features())
 }
 
-/// Refuses what would do nothing: other leaf banks without other seeds, and weights that the model did not start from.
-fn check_refit(asked: &Asked<'_>, has_weights: bool) -> Result<()> {
-    if asked.refit_leaf && asked.seeds.get() == 1 {
-        let message = "expected more than one seed to train other leaf banks for, got 1".to_owned();
-        return Err(Error::input(message, Some("`--seeds 3` has two more; or leave out `--refit-leaf`".to_owned())));
-    }
-    match asked.weights {
-        Some(path) if !has_weights => {
-            let message = format!("expected no weights, as the model did not start from any, got `{}`", path.display());
-            Err(Error::input(message, Some("leave out `--weights`".to_owned())))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// z of the data that the model was trained on; refuses others.
-fn encode_training(site: &Site<'_>, engine: &Engine, training: &Dataset) -> Result<EncodedRows> {
-    let manifest = &engine.model.manifest;
-    let other = |what: &str| {
-        let (name, folder) = (&manifest.dataset.name, training.folder().display());
-        let message =
-            format!("expected the data that the model was trained on (`{name}`), got `{folder}` with other {what}");
-        Error::input(message, Some("name that data, or leave out `--data`".to_owned()))
-    };
-    if let Some(what) = model::difference(manifest, training)? {
-        return Err(other(&what));
-    }
-    let encoded = site.encode(training, &engine.model.bank)?;
-    if encoded.content() == manifest.dataset.content { Ok(encoded) } else { Err(other("media")) }
-}
-
-/// Says which concepts of the rules the dataset lacks; without any of them there is nothing to measure.
-fn check_concepts(dataset: &Dataset, rule_set: &RuleSet, words: &mut Vec<String>) -> Result<()> {
-    let dag = &rule_set.dag;
-    let used = dag.cone(&rule_set.roots()).into_iter().filter_map(|node| match dag.node(node) {
-        Node::Leaf(concept) => Some(dag.vocabulary().name(concept)),
-        Node::Gate(..) => None,
-    });
-    let (there, missing): (Vec<&str>, Vec<&str>) =
-        used.partition(|name| dataset.table().concepts.iter().any(|concept| concept == name));
-    if there.is_empty() {
-        let message = format!("`{}` has none of the concepts of the model's rules", dataset.folder().display());
-        return Err(Error::input(message, Some("the model and the dataset do not belong together".to_owned())));
-    }
-    if !missing.is_empty() {
-        let missing = missing.join("`, `");
-        words.push(format!("the dataset has no labels of `{missing}`: rules that hang on them cannot be measured"));
-    }
-    Ok(())
-}
-
-fn rules_of(engine: &Engine, rule_set: &RuleSet, truths: &RuleTruths) -> Vec<RuleOf> {
+fn rules_of(rule_set: &RuleSet, truths: &RuleTruths) -> Vec<RuleOf> {
     let count = |rule: usize, wanted: Option<bool>| {
         truths.broken[rule].iter().filter(|broken| **broken == wanted).count() as u64
     };
@@ -290,7 +249,8 @@ fn rules_of(engine: &Engine, rule_set: &RuleSet, truths: &RuleTruths) -> Vec<Rul
         unknown: count(number, None) - truths.out_of_vocabulary[number] as u64,
         out_of_vocabulary: truths.out_of_vocabulary[number] as u64,
         truth: truths.fingerprint(number),
-        fallback: engine.distrust_of(rule_set, number),
+        fallback: None,
+        fallback_seeds: Vec::new(),
     };
     rule_set.rules.iter().enumerate().map(of_rule).collect()
 }

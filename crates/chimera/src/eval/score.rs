@@ -4,13 +4,16 @@ use std::num::NonZeroUsize;
 
 use crate::baseline::FittedOn;
 use crate::data::dataset::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::leaf::encode::EncodedRows;
 use crate::score::aggregate::{Aggregation, RuleScore};
 use crate::score::engine::{Engine, Scoring};
 use crate::score::method::Method;
 use crate::score::ready::Ready;
 use crate::score::samples::{RowsOf, SampleScores};
+
+/// So many things of a list are named.
+const NAMED: usize = 3;
 
 /// A number for each rule and row; `None` where it cannot be told.
 pub(super) type ByRule = Vec<Vec<Option<f64>>>;
@@ -29,22 +32,25 @@ pub(super) struct Scored {
     pub(super) words: Vec<String>,
 }
 
-/// Asks a method about test rows. `violations` is the dataset that the model was trained on, for what may see violations.
+/// Asks a method about test rows. `violations` is the dataset that the model was trained on, for what may see violations; `begins` is
+/// called where the method can be asked.
 pub(super) fn score(
     engine: &Engine,
     method: Method,
     samples: &RowsOf<'_>,
     violations: Option<(&Dataset, &EncodedRows)>,
     threads: NonZeroUsize,
+    begins: &dyn Fn(),
 ) -> Result<Scored> {
     let scoring = |aggregation| Scoring { method, aggregation, ..Scoring::default() };
     let plain = engine.ready(scoring(Aggregation::default()), None, threads)?;
+    begins();
     let mut words = Vec::new();
     let learned = engine.ready(scoring(Aggregation::Learned), None, threads);
     let all = match &learned {
         Ok(learned) => scores_of(learned, samples, threads)?,
         Err(error) => {
-            words.push(first_line(&error.to_string()));
+            words.push(on_one_line(error));
             scores_of(&plain, samples, threads)?
         }
     };
@@ -71,7 +77,7 @@ pub(super) fn score(
                     supervised_on = ready.fitted_on();
                     anomalies.push((aggregation, scores.iter().map(|scores| scores.anomaly).collect()));
                 }
-                Err(error) => words.push(first_line(&error.to_string())),
+                Err(error) => words.push(on_one_line(&error)),
             },
             _ => anomalies.push((aggregation, all.iter().map(of_formula).collect())),
         }
@@ -97,7 +103,31 @@ fn scores_of(ready: &Ready<'_>, samples: &RowsOf<'_>, threads: NonZeroUsize) -> 
     Ok(all)
 }
 
-/// An error without its hint, which speaks of options of another command.
-pub(super) fn first_line(message: &str) -> String {
-    message.lines().next().unwrap_or_default().to_owned()
+/// An error on one line. Of its hint that is left which names a command; the rest speaks of options of another command.
+pub(super) fn on_one_line(error: &Error) -> String {
+    let text = error.to_string();
+    let (message, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
+    let (first, listed) = message.split_once('\n').unwrap_or((message, ""));
+    let listed: Vec<&str> = listed.lines().map(str::trim).collect();
+    let (named, more) = listed.split_at(listed.len().min(NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let named = if named.is_empty() { String::new() } else { format!(" {}", named.join(", ")) };
+    let command = hint.split("; ").find(|part| part.contains("`chimera "));
+    format!("{first}{named}{more}{}", command.map_or_else(String::new, |command| format!("; {command}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_whole_and_name_commands_alone() {
+        let one_line =
+            |message: &str, hint: &str| on_one_line(&Error::input(message.to_owned(), Some(hint.to_owned())));
+        let found =
+            one_line("there are no gates for:\n  `a`\n  `b`\n  `c`\n  `d`\n  `e`", "`chimera add` teaches them");
+        assert_eq!(found, "there are no gates for: `a`, `b`, `c` and 2 more; `chimera add` teaches them");
+        assert_eq!(one_line("no", "use `--method x`; `chimera add` helps"), "no; `chimera add` helps");
+        assert_eq!(one_line("no", "use another `--method`"), "no");
+    }
 }

@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{About, AnomalyCell, Cell, Evaluation, MethodOf, REFERENCE, RuleOf, ScoreKind};
+use super::against::{Against, against};
+use super::resampled::MeanResamples;
+use super::{About, AnomalyCell, Evaluation, MethodOf, RuleOf, ScoreKind};
 use crate::baseline::FittedOn;
 use crate::metric::MacroMean;
-use crate::metric::bootstrap::{Interval, difference_of, mean_of};
+use crate::metric::bootstrap::{Interval, mean_of};
 use crate::metric::leaf_table::LeafMeans;
-use crate::metric::paired::{Tally, signed_rank_test};
 use crate::metric::ranking::RankMetrics;
 use crate::score::method::Method;
 
 /// Raised when a reader of older files would be misled.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// A number over seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -50,29 +51,12 @@ pub struct GroupSummary {
     pub interval: Option<Interval>,
     /// How many rules these are.
     pub interval_rules: usize,
+    /// The mean over these rules, which the interval is around.
+    pub interval_mean: Option<f64>,
     /// Of average precision.
     pub ap: Spread,
     /// Of the false-positive rate at 95 % true positives.
     pub fpr95: Spread,
-}
-
-/// A method against independent events, on rules that both can tell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Against {
-    /// The mean difference of AUROC.
-    pub difference: f64,
-    /// Its interval, from the same resamples of both, over rules whose difference has one.
-    pub interval: Option<Interval>,
-    /// How many rules these are.
-    pub interval_rules: usize,
-    /// Rules on which the interval of the difference is above, around and below zero.
-    #[serde(flatten)]
-    pub tally: Tally,
-    /// The signed-rank test over rules; `None` where no rule differs.
-    pub p: Option<f64>,
-    /// The difference for each rule, by number, with its interval.
-    #[serde(skip)]
-    pub by_rule: BTreeMap<usize, (f64, Option<Interval>)>,
 }
 
 /// How well samples that break any rule are told from others.
@@ -99,6 +83,8 @@ pub struct MethodSummary {
     pub seen_violations: Option<FittedOn>,
     /// All rules, by `1 - p`.
     pub all: GroupSummary,
+    /// Rules that every method tells and that have intervals, by `1 - p`: the same ones for all methods.
+    pub common: GroupSummary,
     /// All rules, by gated scores.
     pub gated: GroupSummary,
     /// Each family, by `1 - p`.
@@ -119,6 +105,11 @@ pub struct Summary<'a> {
     /// What was asked, of which data.
     #[serde(flatten)]
     pub about: &'a About,
+    /// Rules that every method tells, with an interval.
+    pub common_rules: usize,
+    /// These by number.
+    #[serde(skip)]
+    pub common: Vec<usize>,
     /// Methods by name.
     pub methods: BTreeMap<&'static str, MethodSummary>,
     /// The violations that the aggregation `learned-supervised` has seen; `None` where that is not there.
@@ -137,12 +128,15 @@ impl<'a> Summary<'a> {
     /// Sums up.
     #[must_use]
     pub fn of(evaluation: &'a Evaluation) -> Self {
-        let methods = evaluation.present().map(|method| (method.method.name(), method_summary(evaluation, method)));
+        let common = common_rules(evaluation);
+        let methods = evaluation.present().map(|of| (of.method.name(), method_summary(evaluation, of, &common)));
         let absent = evaluation.methods.iter().filter_map(|of| Some((of.method.name(), of.absent.as_deref()?)));
         Self {
             schema: SCHEMA,
             about: &evaluation.about,
             methods: methods.collect(),
+            common_rules: common.len(),
+            common,
             learned_supervised_on: evaluation.supervised_on,
             absent: absent.collect(),
             leaves: evaluation.leaves.means(),
@@ -158,7 +152,17 @@ impl<'a> Summary<'a> {
     }
 }
 
-fn method_summary(evaluation: &Evaluation, of: &MethodOf) -> MethodSummary {
+/// Rules that have an interval by every method. A method that has none for any rule does not count.
+fn common_rules(evaluation: &Evaluation) -> Vec<usize> {
+    let tells = |method: Method, rule: usize| evaluation.tells(method, ScoreKind::Raw, rule);
+    let rules = 0..evaluation.rules.len();
+    let methods: Vec<Method> = evaluation.present().map(|of| of.method).collect();
+    let telling: Vec<Method> =
+        methods.into_iter().filter(|&method| rules.clone().any(|rule| tells(method, rule))).collect();
+    rules.filter(|&rule| !telling.is_empty() && telling.iter().all(|&method| tells(method, rule))).collect()
+}
+
+fn method_summary(evaluation: &Evaluation, of: &MethodOf, common: &[usize]) -> MethodSummary {
     let group = |score, wanted: &dyn Fn(&RuleOf) -> bool| {
         let rules: Vec<usize> = (0..evaluation.rules.len()).filter(|&rule| wanted(&evaluation.rules[rule])).collect();
         group_summary(evaluation, of.method, score, &rules)
@@ -167,6 +171,7 @@ fn method_summary(evaluation: &Evaluation, of: &MethodOf) -> MethodSummary {
     MethodSummary {
         seen_violations: of.fitted_on,
         all: group(ScoreKind::Raw, &|_| true),
+        common: group_summary(evaluation, of.method, ScoreKind::Raw, common),
         gated: group(ScoreKind::Gated, &|_| true),
         families: evaluation.families().iter().map(family).collect(),
         against_indep_cal: against(evaluation, of.method),
@@ -175,99 +180,46 @@ fn method_summary(evaluation: &Evaluation, of: &MethodOf) -> MethodSummary {
     }
 }
 
-fn group_summary(evaluation: &Evaluation, method: Method, score: ScoreKind, rules: &[usize]) -> GroupSummary {
+/// Means over some rules. Gated scores have resamples of all rules together alone.
+pub(crate) fn group_summary(
+    evaluation: &Evaluation,
+    method: Method,
+    score: ScoreKind,
+    rules: &[usize],
+) -> GroupSummary {
     let of_seed = |seed: u64, metric: &dyn Fn(&RankMetrics) -> Option<f64>| {
-        let cells =
-            evaluation.cells.iter().filter(|cell| (cell.method, cell.score, cell.seed) == (method, score, seed));
-        MacroMean::of(cells.filter(|cell| rules.contains(&cell.rule)).map(|cell| metric(&cell.metrics)))
+        let cells = rules.iter().flat_map(|&rule| evaluation.cells_of(method, score, rule));
+        MacroMean::of(cells.filter(|cell| cell.seed == seed).map(|cell| metric(&cell.metrics))).mean
     };
     let seeds = &evaluation.about.seeds;
     let spread = |metric: &dyn Fn(&RankMetrics) -> Option<f64>| {
-        Spread::of(&seeds.iter().map(|&seed| of_seed(seed, metric).mean).collect::<Vec<_>>())
+        Spread::of(&seeds.iter().map(|&seed| of_seed(seed, metric)).collect::<Vec<_>>())
     };
     let (mut defined, mut means) = (0, MeanResamples::default());
     for &rule in rules {
-        if let Some((auroc, again)) = averaged(evaluation, method, score, rule) {
-            defined += 1;
-            if tells(evaluation, method, score, rule) {
-                means.add(again, auroc);
-            }
+        let Some(auroc) = evaluation.auroc_of(method, score, rule) else { continue };
+        defined += 1;
+        if let Some(again) = evaluation.resampled.of(method, rule)
+            && score == ScoreKind::Raw
+            && evaluation.tells(method, score, rule)
+        {
+            means.add(again, auroc);
         }
     }
+    let (means, interval_rules) = match score {
+        ScoreKind::Raw => (&means, means.rules()),
+        ScoreKind::Gated => evaluation.resampled.gated(method),
+    };
     GroupSummary {
         rules: defined,
         undefined: rules.len() - defined,
         auroc: spread(&|metrics| metrics.auroc),
         interval: means.interval(),
-        interval_rules: means.rules(),
+        interval_rules,
+        interval_mean: means.mean(),
         ap: spread(&|metrics| metrics.average_precision),
         fpr95: spread(&|metrics| metrics.fpr_at_95_tpr),
     }
-}
-
-/// The AUROC of a rule in the mean over seeds, on the rows as they are and on each resample; `None` where it is undefined.
-#[must_use]
-pub fn averaged(evaluation: &Evaluation, method: Method, score: ScoreKind, rule: usize) -> Option<(f64, Vec<f32>)> {
-    let cells: Vec<&Cell> = evaluation.cells_of(method, score, rule).collect();
-    let auroc = MacroMean::of(cells.iter().map(|cell| cell.metrics.auroc)).mean?;
-    Some((auroc, mean_of(&cells.iter().map(|cell| cell.again.as_slice()).collect::<Vec<_>>())))
-}
-
-/// Whether a rule has an interval, at every seed: of one sample of a kind there is none.
-fn tells(evaluation: &Evaluation, method: Method, score: ScoreKind, rule: usize) -> bool {
-    evaluation.cells_of(method, score, rule).all(|cell| cell.interval.is_some())
-}
-
-/// Resamples of a mean over rules. All of them are means over the same rules: where a resample has no row of one of the kinds, a
-/// rule has its value on the rows as they are.
-#[derive(Debug, Default)]
-pub(super) struct MeanResamples(Vec<Vec<f32>>);
-
-impl MeanResamples {
-    /// Adds a rule that tells, with its value on the rows as they are.
-    pub(super) fn add(&mut self, mut again: Vec<f32>, value: f64) {
-        again.iter_mut().filter(|again| again.is_nan()).for_each(|again| *again = value as f32);
-        self.0.push(again);
-    }
-
-    /// The interval of the mean; `None` where no rule tells.
-    pub(super) fn interval(&self) -> Option<Interval> {
-        Interval::of(&mean_of(&self.0.iter().map(Vec::as_slice).collect::<Vec<_>>()))
-    }
-
-    /// How many rules there are.
-    pub(super) fn rules(&self) -> usize {
-        self.0.len()
-    }
-}
-
-fn against(evaluation: &Evaluation, method: Method) -> Option<Against> {
-    if method == REFERENCE {
-        return None;
-    }
-    let (mut by_rule, mut means) = (BTreeMap::new(), MeanResamples::default());
-    for rule in 0..evaluation.rules.len() {
-        let one = averaged(evaluation, method, ScoreKind::Raw, rule);
-        let other = averaged(evaluation, REFERENCE, ScoreKind::Raw, rule);
-        if let (Some((one, again)), Some((other, other_again))) = (one, other) {
-            let again = difference_of(&again, &other_again);
-            let tell = [method, REFERENCE].iter().all(|&method| tells(evaluation, method, ScoreKind::Raw, rule));
-            let interval = if tell { Interval::of(&again) } else { None };
-            by_rule.insert(rule, (one - other, interval));
-            if interval.is_some() {
-                means.add(again, one - other);
-            }
-        }
-    }
-    let differences: Vec<f64> = by_rule.values().map(|(difference, _)| *difference).collect();
-    Some(Against {
-        difference: MacroMean::of(differences.iter().copied().map(Some)).mean?,
-        interval: means.interval(),
-        interval_rules: means.rules(),
-        tally: Tally::of(by_rule.values().map(|(_, interval)| *interval)),
-        p: signed_rank_test(&differences),
-        by_rule,
-    })
 }
 
 fn anomalies(cells: &[AnomalyCell], method: Method) -> BTreeMap<&'static str, AnomalySummary> {

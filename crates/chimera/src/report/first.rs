@@ -12,12 +12,17 @@ pub(super) fn screen(evaluation: &Evaluation, summary: &Summary<'_>) -> String {
     let about = &evaluation.about;
     let Some(main) = summary.method(about.main) else { return String::new() };
     let [broken, normal, open] = about.broken.map(grouped);
+    let rules = counted(evaluation.rules.len(), "rule");
+    let concepts = counted(evaluation.leaves.rows.len(), "concept");
+    let (model, about_what) = if about.other_rules {
+        (format!("A model of {concepts}"), format!("{rules} that were given beside it, on "))
+    } else {
+        (format!("A model with {rules} over {concepts}"), String::new())
+    };
     let mut text = format!(
-        "<h1>Which samples of {} break which rule?</h1>\n<p class=\"faint\">A model with {} over {}, trained on {} rows of {} \
-         ({}), is asked about {} test rows: {broken} break a rule, {normal} break none{}.</p>\n",
+        "<h1>Which samples of {} break which rule?</h1>\n<p class=\"faint\">{model}, trained on {} rows of {} \
+         ({}), is asked about {about_what}{} test rows: {broken} break a rule, {normal} break none{}.</p>\n",
         escape(&about.dataset),
-        counted(evaluation.rules.len(), "rule"),
-        counted(evaluation.leaves.rows.len(), "concept"),
         grouped(about.train_rows),
         escape(&about.trained_on),
         escape(&about.encoder),
@@ -60,15 +65,16 @@ fn answer(evaluation: &Evaluation, summary: &Summary<'_>, main: &MethodSummary) 
     format!(
         "<div class=\"top\"><div>\n{}{}</div>\n<div class=\"card\"><h4>{}</h4>{svg}{ceiling}</div></div>\n",
         found(evaluation, main, mean),
-        compared(evaluation, summary, main),
+        compared(evaluation, main),
         escape(&title)
     )
 }
 
 /// How good the method is.
 fn found(evaluation: &Evaluation, main: &MethodSummary, mean: f64) -> String {
+    let share = |value: f64| format!("{:.1}&nbsp;%", 100.0 * value);
     let range = main.all.interval.map_or_else(String::new, |Interval { low, high }| {
-        let over = over(main.all.interval_rules, main.all.rules);
+        let over = over(main.all.interval_rules, main.all.rules, main.all.interval_mean, &share);
         format!(" (95&nbsp;%: {:.1} to {:.1}&nbsp;%{over})", 100.0 * low, 100.0 * high)
     });
     let undefined = match main.all.undefined {
@@ -84,16 +90,18 @@ fn found(evaluation: &Evaluation, main: &MethodSummary, mean: f64) -> String {
     )
 }
 
-/// How many rules an interval is of, where these are not all.
-fn over(told: usize, rules: usize) -> String {
-    if told < rules { format!(" over the {told} of which enough rows tell") } else { String::new() }
+/// How many rules an interval is of, and the mean over them, where these are not all.
+fn over(told: usize, rules: usize, mean: Option<f64>, shown: &dyn Fn(f64) -> String) -> String {
+    match mean.filter(|_| told < rules) {
+        Some(mean) => format!(", around {} over the {told} of which enough rows tell", shown(mean)),
+        None => String::new(),
+    }
 }
 
 /// How good it is against independent events.
-fn compared(evaluation: &Evaluation, summary: &Summary<'_>, main: &MethodSummary) -> String {
-    let reference = summary.method(REFERENCE).and_then(|reference| reference.all.auroc.mean);
-    match (&main.against_indep_cal, reference) {
-        (Some(against), Some(reference)) => {
+fn compared(evaluation: &Evaluation, main: &MethodSummary) -> String {
+    match &main.against_indep_cal {
+        Some(against) => {
             let verdict = match against.interval {
                 Some(interval) if interval.low > 0.0 => "better than",
                 Some(interval) if interval.high < 0.0 => "worse than",
@@ -101,13 +109,23 @@ fn compared(evaluation: &Evaluation, summary: &Summary<'_>, main: &MethodSummary
             };
             let points = |value: f64| format!("{:+.1}", 100.0 * value).replace('-', "−");
             let range = against.interval.map_or_else(String::new, |Interval { low, high }| {
-                let over = over(against.interval_rules, against.by_rule.len());
+                let over = over(against.interval_rules, against.rules, against.interval_mean, &points);
                 format!(" (95&nbsp;%: {} to {}{over})", points(low), points(high))
             });
+            // Of rules that one of them cannot tell, nothing can be compared.
+            let own = if against.rules < main.all.rules {
+                let own = 100.0 * (against.reference + against.difference);
+                format!(
+                    "On the {} that both tell it is {own:.1}&nbsp;%, <b>{verdict}</b>",
+                    counted(against.rules, "rule")
+                )
+            } else {
+                format!("That is <b>{verdict}</b>")
+            };
             format!(
-                "<p class=\"answer\">That is <b>{verdict}</b> independent events over the same concepts: {:.1}&nbsp;%, a difference of {} \
+                "<p class=\"answer\">{own} independent events over the same concepts: {:.1}&nbsp;%, a difference of {} \
                  points{range}. {} won, {} tied, {} lost; signed-rank test over rules, p {}.</p>\n",
-                100.0 * reference,
+                100.0 * against.reference,
                 points(against.difference),
                 counted(against.tally.wins, "rule"),
                 against.tally.ties,

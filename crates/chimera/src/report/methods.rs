@@ -3,8 +3,8 @@
 use super::chart::{Bar, bars, least_of};
 use super::html::{chance, counted, escape, grouped, interval, name, number, table};
 use super::tables::verdict;
-use crate::eval::summary::{GroupSummary, Spread, Summary};
-use crate::eval::{Evaluation, MethodOf, REFERENCE};
+use crate::eval::summary::{GroupSummary, Spread, Summary, group_summary};
+use crate::eval::{Evaluation, MethodOf, REFERENCE, ScoreKind};
 use crate::metric::bootstrap::Interval;
 use crate::score::aggregate::Aggregation;
 use crate::score::method::Method;
@@ -15,44 +15,48 @@ pub(super) fn methods(evaluation: &Evaluation, summary: &Summary<'_>) -> String 
         Some(std) => format!("{} <small>± {std:.3}</small>", number(spread.mean)),
         None => number(spread.mean),
     };
+    let is_compared = summary.methods.values().any(|found| found.against_indep_cal.is_some());
     let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
     for of in evaluation.present() {
         let Some(found) = summary.method(of.method) else { continue };
         let against = found.against_indep_cal.as_ref();
         let seen = of.fitted_on.map_or_else(String::new, |fitted_on| {
-            format!(" <small>has seen violations: {}</small>", about.seen_violations(fitted_on))
+            format!(" <small>upper bound, has seen violations: {}</small>", about.seen_violations(fitted_on))
         });
-        rows.push((
-            if of.method == about.main { "main" } else { "" },
-            vec![
-                format!("{}{seen}", name(of.method.name())),
-                format!("{} <small>{}</small>", spread(found.all.auroc), interval(found.all.interval)),
-                spread(found.all.ap),
-                spread(found.all.fpr95),
-                spread(found.gated.auroc),
-                against.map_or_else(|| "–".to_owned(), |against| verdict(against.difference, against.interval)),
+        let mut cells = vec![
+            format!("{}{seen}", name(of.method.name())),
+            format!("{} <small>{}</small>", spread(found.all.auroc), interval_of(&found.all)),
+            spread(found.all.ap),
+            spread(found.all.fpr95),
+            spread(found.gated.auroc),
+        ];
+        if is_compared {
+            cells.push(against.map_or_else(|| "–".to_owned(), |a| verdict(a.difference, a.interval)));
+            cells.push(
                 against
                     .map_or_else(String::new, |a| format!("{} / {} / {}", a.tally.wins, a.tally.ties, a.tally.losses)),
-                against.map_or_else(String::new, |against| chance(against.p)),
-                rules_of(&found.all),
-            ],
-        ));
+            );
+            cells.push(against.map_or_else(String::new, |against| chance(against.p)));
+        }
+        cells.push(rules_of(&found.all));
+        rows.push((if of.method == about.main { "main" } else { "" }, cells));
     }
-    let head = [
-        "method",
-        "AUROC, 95 %",
-        "AP",
-        "FPR at 95 % TPR",
-        "AUROC gated",
-        "against indep-cal",
-        "won / tied / lost",
-        "p",
-        "rules",
-    ];
+    let mut head = vec!["method", "AUROC, 95 %", "AP", "FPR at 95 % TPR", "AUROC gated"];
+    if is_compared {
+        head.extend(["against indep-cal", "won / tied / lost", "p"]);
+    }
+    head.push("rules");
+    let compared = if is_compared {
+        " Differences are on rules that both tell; p is the signed-rank test over them. A rule is won or lost where the interval of its \
+         difference does not hold zero."
+    } else {
+        ""
+    };
     let mut text = format!(
-        "<p>Means over rules{}. Intervals and differences come from the same {} draws of test rows{}; p is the signed-rank test over rules. \
-         A rule is won or lost where the interval of its difference does not hold zero. Gated scores weigh an implication by its antecedent, as <code>chimera score</code> does.</p>\n",
+        "<p>Means over the rules that each method tells{}. Intervals{} come from the same {} draws of test rows{}.{compared} \
+         Gated scores weigh an implication by its antecedent, as <code>chimera score</code> does.</p>\n",
         if about.seeds.len() > 1 { format!(" and {} seeds", about.seeds.len()) } else { String::new() },
+        if is_compared { " and differences" } else { "" },
         grouped(about.resamples),
         if about.by_group { ", group by group" } else { "" }
     );
@@ -66,14 +70,19 @@ pub(super) fn methods(evaluation: &Evaluation, summary: &Summary<'_>) -> String 
 }
 
 fn rules_of(group: &GroupSummary) -> String {
-    let mut text = match group.undefined {
+    match group.undefined {
         0 => group.rules.to_string(),
         _ => format!("{} <small>of {}</small>", group.rules, group.rules + group.undefined),
-    };
-    if group.interval_rules < group.rules {
-        text += &format!(" <small>({} in the interval)</small>", group.interval_rules);
     }
-    text
+}
+
+/// The interval of a mean; where it is over fewer rules than the mean, with the mean over these.
+fn interval_of(group: &GroupSummary) -> String {
+    let around = match group.interval_mean.filter(|_| group.interval_rules < group.rules) {
+        Some(mean) => format!("<br>around {mean:.3} over {}", counted(group.interval_rules, "rule")),
+        None => String::new(),
+    };
+    format!("{}{around}", interval(group.interval))
 }
 
 /// The colour of a method: the one that is spoken of, what it is compared with, the ceiling, others.
@@ -103,13 +112,23 @@ fn chart(evaluation: &Evaluation, title: String, of: Drawn<'_>) -> (String, Stri
     (title, svg)
 }
 
-/// Bars of all methods over all rules of the dataset.
+/// Bars of all methods over the same rules: those that every method tells. Where there are none, each has its own.
 pub(super) fn all_rules(evaluation: &Evaluation, summary: &Summary<'_>) -> (String, String) {
-    let title = format!("AUROC on {}, mean over rules", evaluation.about.dataset);
-    chart(evaluation, title, &|method| {
-        let all = &summary.method(method)?.all;
-        Some((all.auroc.mean, all.interval))
+    let (rules, common) = (evaluation.rules.len(), summary.common_rules);
+    let over = match common {
+        0 => "mean over the rules that each tells".to_owned(),
+        _ if common == rules => format!("mean over {}", counted(rules, "rule")),
+        _ => format!("mean over the {common} of {} that all methods tell", counted(rules, "rule")),
+    };
+    chart(evaluation, format!("AUROC on {}, {over}", evaluation.about.dataset), &|method| {
+        let found = summary.method(method)?;
+        if common == 0 { Some((found.all.auroc.mean, None)) } else { Some(drawn(&found.common)) }
     })
+}
+
+/// A mean and its interval, which are over the same rules.
+fn drawn(group: &GroupSummary) -> (Option<f64>, Option<Interval>) {
+    (group.auroc.mean, group.interval)
 }
 
 /// Bars of all methods: all rules, each family, samples as a whole.
@@ -117,10 +136,19 @@ pub(super) fn charts(evaluation: &Evaluation, summary: &Summary<'_>) -> Vec<(Str
     let mut charts = vec![all_rules(evaluation, summary)];
     let families = evaluation.families();
     for family in families.iter().filter(|_| families.len() > 1) {
-        let count = evaluation.rules.iter().filter(|rule| rule.family == **family).count();
-        charts.push(chart(evaluation, format!("Family {family}, {}", counted(count, "rule")), &|method| {
-            let group = summary.method(method)?.families.get(*family)?;
-            Some((group.auroc.mean, group.interval))
+        let all = evaluation.rules.iter().filter(|rule| rule.family == **family).count();
+        let common: Vec<usize> =
+            summary.common.iter().copied().filter(|&rule| evaluation.rules[rule].family == **family).collect();
+        let over = match common.len() {
+            0 => format!("{} by those that tell them", counted(all, "rule")),
+            some if some == all => counted(all, "rule"),
+            some => format!("{some} of {} that all methods tell", counted(all, "rule")),
+        };
+        charts.push(chart(evaluation, format!("Family {family}, {over}"), &|method| {
+            if common.is_empty() {
+                return Some((summary.method(method)?.families.get(*family)?.auroc.mean, None));
+            }
+            Some(drawn(&group_summary(evaluation, method, ScoreKind::Raw, &common)))
         }));
     }
     for way in [Aggregation::Max, Aggregation::Min] {

@@ -2,7 +2,7 @@
 
 use super::chart::{Marks, interval_line, least_of, share_bar};
 use super::html::{counted, escape, grouped, interval, name, number, signed, signed_interval, table};
-use crate::eval::summary::{Summary, averaged};
+use crate::eval::summary::Summary;
 use crate::eval::{Evaluation, REFERENCE, RuleOf, ScoreKind};
 use crate::metric::MacroMean;
 use crate::metric::bootstrap::Interval;
@@ -64,50 +64,54 @@ fn exact(value: Option<f64>) -> String {
 
 pub(super) fn rules(evaluation: &Evaluation, summary: &Summary<'_>) -> String {
     let main = evaluation.about.main;
-    let values: Vec<Option<(f64, Vec<f32>)>> =
-        (0..evaluation.rules.len()).map(|rule| averaged(evaluation, main, ScoreKind::Raw, rule)).collect();
-    let lows = values.iter().flatten().filter_map(|(_, again)| Interval::of(again)).map(|found| found.low);
-    let least = least_of(lows.chain(values.iter().flatten().map(|(value, _)| *value)));
+    let value_of = |rule: usize, method: Method| evaluation.auroc_of(method, ScoreKind::Raw, rule);
+    let values: Vec<(Option<f64>, Option<Interval>)> =
+        (0..evaluation.rules.len()).map(|rule| (value_of(rule, main), evaluation.interval_of(main, rule))).collect();
+    let lows = values.iter().filter_map(|(_, found)| Some((*found)?.low));
+    let least = least_of(lows.chain(values.iter().filter_map(|(value, _)| *value)));
     let against = summary.method(main).and_then(|main| main.against_indep_cal.as_ref());
     let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
     for (number_of, rule) in evaluation.rules.iter().enumerate() {
-        let value = values[number_of].as_ref().map(|(value, _)| *value);
-        let found = interval_of(rule, values[number_of].as_ref());
-        let reference = averaged(evaluation, REFERENCE, ScoreKind::Raw, number_of).map(|(value, _)| value);
-        let reference = reference.filter(|_| main != REFERENCE);
+        let (value, found) = values[number_of];
+        let reference = value_of(number_of, REFERENCE).filter(|_| main != REFERENCE);
         let line = interval_line(&Marks {
             least,
             main: (value, found),
             reference,
             about: &format!("{}: AUROC {}", rule.name, number(value)),
         });
-        let difference = against.and_then(|against| against.by_rule.get(&number_of));
-        rows.push((
-            if rule.says_enough() { "" } else { "few" },
-            vec![
-                format!(
-                    "<td data-rule=\"{0}\"><span class=\"name\">{0}</span>{1}<div class=\"formula\"><code>{2}</code></div></td>",
-                    escape(&rule.name),
-                    fallback(rule),
-                    escape(&rule.formula)
-                ),
-                cell(value, found),
-                line,
-                difference.map_or_else(|| "–".to_owned(), |(difference, found)| verdict(*difference, *found)),
-                grouped(rule.positives),
-                grouped(rule.negatives),
-                rule.family.clone(),
-            ],
-        ));
+        let mut cells = vec![
+            format!(
+                "<td data-rule=\"{0}\"><span class=\"name\">{0}</span>{1}<div class=\"formula\"><code>{2}</code></div></td>",
+                escape(&rule.name),
+                fallback(evaluation, rule),
+                escape(&rule.formula)
+            ),
+            cell(value, found),
+            line,
+        ];
+        if let Some(against) = against {
+            let difference = against.by_rule.get(&number_of);
+            cells.push(difference.map_or_else(|| "–".to_owned(), |(difference, found)| verdict(*difference, *found)));
+        }
+        cells.extend([grouped(rule.positives), grouped(rule.negatives), rule.family.clone()]);
+        rows.push((if rule.says_enough() { "" } else { "few" }, cells));
     }
-    let head =
-        ["rule", "AUROC, 95 %", "<th class=\"left\">drawn</th>", "against indep-cal", "broken", "holds", "family"];
-    let reference = if main == REFERENCE { "" } else { ", the grey tick <code>indep-cal</code>" };
+    let mut head = vec!["rule", "AUROC, 95 %", "<th class=\"left\">drawn</th>"];
+    head.extend(against.map(|_| "against indep-cal"));
+    head.extend(["broken", "holds", "family"]);
+    let (reference, colours) = match against {
+        Some(_) => (
+            ", the grey tick <code>indep-cal</code>",
+            " Green and red differences have intervals that do not hold zero.",
+        ),
+        None => ("", ""),
+    };
     let notes = notes(evaluation);
     format!(
         "<p>By <code>{}</code>{}: how well <code>1 − p</code> ranks rows that break a rule above rows that do not. The dot is the AUROC, \
          the line its interval of 95 %{reference}; the axis runs from {least:.1} to 1, chance is dashed. Pale rules have fewer than {} rows of a \
-         kind. Green and red differences have intervals that do not hold zero.</p>\n{}{notes}{}",
+         kind.{colours}</p>\n{}{notes}{}",
         main.name(),
         if evaluation.about.seeds.len() > 1 {
             format!(", mean over {} seeds", evaluation.about.seeds.len())
@@ -118,10 +122,6 @@ pub(super) fn rules(evaluation: &Evaluation, summary: &Summary<'_>) -> String {
         folded(evaluation.rules.len(), "rules", table(&head, &rows)),
         all_methods(evaluation)
     )
-}
-
-fn interval_of(rule: &RuleOf, value: Option<&(f64, Vec<f32>)>) -> Option<Interval> {
-    value.filter(|_| rule.positives > 1 && rule.negatives > 1).and_then(|(_, again)| Interval::of(again))
 }
 
 fn cell(value: Option<f64>, found: Option<Interval>) -> String {
@@ -144,22 +144,30 @@ pub(super) fn verdict(difference: f64, found: Option<Interval>) -> String {
     format!("<span class=\"{class}\">{}</span> <small>{}</small>", signed(difference), signed_interval(found))
 }
 
-fn fallback(rule: &RuleOf) -> &'static str {
-    if rule.fallback.is_some() {
-        " <small title=\"grafts cannot be trusted for this rule\">= indep-cal</small>"
-    } else {
-        ""
+/// Whether `neural` is independent events for a rule. Each seed decides for itself.
+fn fallback(evaluation: &Evaluation, rule: &RuleOf) -> String {
+    let (of, seeds) = (rule.fallback_seeds.len(), evaluation.about.seeds.len());
+    if evaluation.about.main != Method::Neural || of == 0 {
+        return String::new();
     }
+    let at = if of < seeds { format!(" at {of} of {seeds} seeds") } else { String::new() };
+    format!(" <small title=\"grafts cannot be trusted for this rule\">= indep-cal{at}</small>")
 }
 
 /// What is to be known about single rules.
 fn notes(evaluation: &Evaluation) -> String {
     let mut text = String::new();
-    let fallbacks = evaluation.rules.iter().filter(|rule| rule.fallback.is_some()).count();
-    if evaluation.about.main == Method::Neural && fallbacks > 0 {
+    let seeds = evaluation.about.seeds.len();
+    let always = evaluation.rules.iter().filter(|rule| rule.fallback_seeds.len() == seeds).count();
+    let sometimes = evaluation.rules.iter().filter(|rule| (1..seeds).contains(&rule.fallback_seeds.len())).count();
+    if evaluation.about.main == Method::Neural && always + sometimes > 0 {
+        let sometimes = match sometimes {
+            0 => String::new(),
+            _ => format!("; at some seeds alone for {}", counted(sometimes, "rule")),
+        };
         text += &format!(
-            "<p class=\"faint\"><code>neural</code> is <code>indep-cal</code> for {}: grafts cannot be trusted there.</p>\n",
-            counted(fallbacks, "rule")
+            "<p class=\"faint\"><code>neural</code> is <code>indep-cal</code> for {}{sometimes}: grafts cannot be trusted there.</p>\n",
+            counted(always, "rule")
         );
     }
     let unknown: u64 = evaluation.rules.iter().map(|rule| rule.unknown).sum();
@@ -181,9 +189,8 @@ fn all_methods(evaluation: &Evaluation) -> String {
     let mut head = vec!["rule"];
     head.extend(methods.iter().map(|method| method.name()));
     let of = |rule: usize, method: Method| {
-        let value = averaged(evaluation, method, ScoreKind::Raw, rule);
-        let found = interval_of(&evaluation.rules[rule], value.as_ref());
-        let auroc = value.as_ref().map(|(value, _)| *value);
+        let auroc = evaluation.auroc_of(method, ScoreKind::Raw, rule);
+        let found = evaluation.interval_of(method, rule);
         let (low, high) = (exact(found.map(|found| found.low)), exact(found.map(|found| found.high)));
         format!(
             "<td data-method=\"{}\" data-auroc=\"{}\" data-lo=\"{low}\" data-hi=\"{high}\" title=\"{}\">{}</td>",
