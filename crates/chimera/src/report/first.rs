@@ -123,7 +123,7 @@ fn compared(evaluation: &Evaluation, main: &MethodSummary) -> String {
                 format!("That is <b>{verdict}</b>")
             };
             format!(
-                "<p class=\"answer\">{own} independent events over the same concepts: {:.1}&nbsp;%, a difference of {} \
+                "<p class=\"answer\">{own} independent events over the same concepts and rules: {:.1}&nbsp;%, a difference of {} \
                  points{range}. {} won, {} tied, {} lost; signed-rank test over rules, p {}.</p>\n",
                 100.0 * against.reference,
                 points(against.difference),
