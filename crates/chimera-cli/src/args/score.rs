@@ -31,7 +31,7 @@ pub(crate) struct ScoreArguments {
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// One dataset folder, or pictures or videos: files, folders with all that is in them, and quoted patterns such as
-    /// `'photos/*.jpg'` and `'photos/**/*.png'`.
+    /// `'photos/*.jpg'` and `'photos/**/*.png'`; for a model of videos a folder of frames is one video.
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// File to write, `.csv`, `.jsonl` or `.parquet`; without it, and for `-`, standard output gets CSV.

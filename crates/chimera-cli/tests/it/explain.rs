@@ -48,8 +48,7 @@ fn repairs_mend_what_is_broken() {
     let told = explained(&sandbox, "model ds --id s000000 --rule watched");
     let rule = &told["rules"][0];
     let value = |list: &Value, concept: &str| {
-        let of = list.as_array().unwrap().iter().find(|of| of["concept"] == concept)?["shown"].as_bool();
-        of
+        list.as_array().unwrap().iter().find(|of| of["concept"] == concept)?["shown"].as_bool()
     };
     let breach = &rule["breach"]["concepts"];
     assert_eq!([value(breach, "a"), value(breach, "b")], [Some(true), Some(false)], "the one way to break `a => b`");

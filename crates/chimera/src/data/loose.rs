@@ -7,6 +7,7 @@ use super::import::media_look::{Claim, claim_of};
 use super::manifest::Kind;
 use super::names::Names;
 use crate::error::{Error, Result};
+use crate::media::frame_folder::FrameFolder;
 
 /// A list of loose media, each once, in the order of their paths.
 #[derive(Clone, Debug)]
@@ -16,13 +17,14 @@ pub struct Loose {
 }
 
 impl Loose {
-    /// All pictures, or all videos, among files and in folders and their sub-folders.
+    /// All pictures, or all videos, among files and in folders and their sub-folders. Where videos are wanted, a folder with several
+    /// pictures is one, frame by frame.
     ///
     /// # Errors
     /// Paths that cannot be read or are not UTF-8, nothing that looks like a medium, a named file of the other kind.
     pub fn of(inputs: &[PathBuf], wanted: Kind) -> Result<Self> {
         let mut files = Vec::new();
-        inputs.iter().try_for_each(|input| collect(input, true, &mut files))?;
+        inputs.iter().try_for_each(|input| collect(input, wanted, true, &mut files))?;
         files.sort();
         files.dedup();
         let claim = if wanted == Kind::Video { Claim::Video } else { Claim::Picture };
@@ -67,7 +69,7 @@ impl Loose {
 
 /// Files with what their names claim. One that was named itself is taken whatever its name says; what lies in a folder must
 /// claim to be a medium.
-fn collect(path: &Path, named: bool, files: &mut Vec<(PathBuf, Claim)>) -> Result<()> {
+fn collect(path: &Path, wanted: Kind, named: bool, files: &mut Vec<(PathBuf, Claim)>) -> Result<()> {
     let metadata = fs::metadata(path).map_err(|cause| Error::read(path, cause))?;
     if !metadata.is_dir() {
         let claim = claim_of(path);
@@ -76,12 +78,16 @@ fn collect(path: &Path, named: bool, files: &mut Vec<(PathBuf, Claim)>) -> Resul
         }
         return Ok(());
     }
+    if wanted == Kind::Video && FrameFolder::open(path).is_ok_and(|frames| frames.count() > 1) {
+        files.push((path.to_owned(), Claim::Video));
+        return Ok(());
+    }
     for entry in fs::read_dir(path).map_err(|cause| Error::read(path, cause))? {
         let entry = entry.map_err(|cause| Error::read(path, cause))?;
         // A link to a folder is not followed: it may lead back here.
         let leads_away = entry.file_type().is_ok_and(|kind| kind.is_symlink()) && !entry.path().is_file();
         if !leads_away {
-            collect(&entry.path(), false, files)?;
+            collect(&entry.path(), wanted, false, files)?;
         }
     }
     Ok(())
@@ -108,6 +114,14 @@ mod tests {
         let found = of(&["more", "b.PNG", " a b.png ", "frame", "more"], Kind::Image).unwrap();
         assert_eq!(names(&found), [" a b.png ", "b.PNG", "frame", "more/deep/c.jpg"]);
         assert_eq!(names(&of(&["more"], Kind::Video).unwrap()), ["more/d.mp4"]);
+        // Frames of a video, for whoever looks at videos.
+        fs::create_dir_all(path("clips/one")).unwrap();
+        for name in ["clips/one/f1.png", "clips/one/f2.png", "clips/two.mp4"] {
+            fs::write(path(name), "").unwrap();
+        }
+        assert_eq!(names(&of(&["clips"], Kind::Video).unwrap()), ["clips/one", "clips/two.mp4"]);
+        assert_eq!(names(&of(&["clips/one"], Kind::Video).unwrap()), ["clips/one"]);
+        assert_eq!(names(&of(&["clips"], Kind::Image).unwrap()), ["clips/one/f1.png", "clips/one/f2.png"]);
         let message = |inputs: &[&str], kind| of(inputs, kind).unwrap_err().to_string();
         assert!(message(&["more/d.mp4"], Kind::Image).starts_with("expected pictures, which the model looks at, got"));
         assert!(message(&["more/deep"], Kind::Video).contains("deep`, got none\nhint: the model looks at videos"));
