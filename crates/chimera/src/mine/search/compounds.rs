@@ -13,7 +13,7 @@ use crate::mine::funnel::Fate;
 use crate::mine::shape::{Pattern, Shape};
 use crate::parallel::in_parallel;
 
-/// All effort, in words of 64 rows that are counted: some minutes of one core.
+/// All effort, in words of 64 rows that are counted: at most some ten minutes of one core.
 pub(super) const EFFORT: u64 = 1 << 40;
 
 /// What it takes to look at a triple, beside counting it, and to hold a candidate against chance.
