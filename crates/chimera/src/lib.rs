@@ -6,6 +6,7 @@
 //!
 //! The library never prints, reads the environment, or exits.
 
+pub mod audit;
 pub mod baseline;
 pub mod card;
 mod chunks;

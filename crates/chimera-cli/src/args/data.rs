@@ -209,7 +209,9 @@ pub(crate) struct DataShowArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  chimera data check ds/\n  chimera data check ds/ --rules my.rules\n  \
     chimera data check ds/ --no-decode                     # quick: media need only be there\n  \
-    chimera data check ds/ --json | jq '.findings[].kind'\n\nExit code 1 if there are errors; warnings alone leave it at 0.")]
+    chimera data check ds/ --json | jq '.findings[].kind'\n  \
+    chimera data check ds/ --rules my.rules --model model/ -o audit/   # are the labels wrong, or the rows?\n\n\
+    Exit code 1 if there are errors; warnings alone leave it at 0. With --model, also if a row to learn from breaks a rule.")]
 pub(crate) struct DataCheckArguments {
     /// Dataset folder.
     #[arg(value_name = "DIR")]
@@ -217,6 +219,16 @@ pub(crate) struct DataCheckArguments {
     /// Rule file: also tell which rows break which rule.
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
+    /// Model folder: of each train and calibration row that breaks a rule, also tell whether its labels are probably wrong, and
+    /// which, or whether the violation is probably real.
+    #[arg(long, value_name = "MODEL", requires = "rules")]
+    pub(crate) model: Option<PathBuf>,
+    /// Folder for `audit.html`, to go through by eye, and `audit.csv`; a new or an empty one.
+    #[arg(short, long, value_name = "DIR", requires = "model")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where encoded samples are kept; by default `chimera` in the user's cache folder.
+    #[arg(long, value_name = "DIR", requires = "model")]
+    pub(crate) cache: Option<PathBuf>,
     /// Do not read and decode media: only see whether they are there.
     #[arg(long)]
     pub(crate) no_decode: bool,

@@ -2,10 +2,14 @@
 
 use std::io::{self, Write};
 
+use chimera::audit::Audit;
 use chimera::data::check::{CheckReport, Finding, Listed, MediaCheck, Severity, UnknownLabels, check};
 use chimera::data::dataset::Dataset;
 use chimera::data::split::Split;
 
+use serde::Serialize;
+
+use super::audit;
 use crate::Outcome;
 use crate::args::DataCheckArguments;
 use crate::console::Console;
@@ -18,7 +22,18 @@ const LISTED: usize = 20;
 /// So many concepts are shown that are unknown somewhere.
 const MOST_UNKNOWN: usize = 5;
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Checked {
+    #[serde(flatten)]
+    report: CheckReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audit: Option<Audit>,
+}
+
 pub(crate) fn run(arguments: &DataCheckArguments, console: &mut Console) -> anyhow::Result<Outcome> {
+    audit::check_place(arguments)?;
+    let mut audit = None;
     let report = match Dataset::open(&arguments.folder) {
         Ok(dataset) => {
             let load = |path| input::load_sound(path, Some(dataset.table()), console);
@@ -30,17 +45,31 @@ pub(crate) fn run(arguments: &DataCheckArguments, console: &mut Console) -> anyh
             } else {
                 MediaCheck::Decode { threads: arguments.threads.get(), progress: &progress }
             };
-            check(&dataset, rules.as_ref(), media)?
+            let opened = rules.as_ref().map(|rules| audit::open(arguments, &dataset, rules)).transpose()?.flatten();
+            let report = check(&dataset, rules.as_ref(), media)?;
+            drop(bar);
+            if let (Some(rules), Some(model)) = (&rules, opened) {
+                audit = Some(audit::run(arguments, &dataset, rules, &model, console)?);
+            }
+            report
         }
         Err(error) => CheckReport::about_unreadable(&arguments.folder, error)?,
     };
+    let suspects = audit.as_ref().map_or(0, |audit: &Audit| audit.suspects.len());
+    let found = report.count(Severity::Error) > 0 || suspects > 0;
     if arguments.json {
-        console.write_json(&report)?;
+        console.write_json(&Checked { report, audit })?;
     } else {
         let quiet = console.is_quiet();
         write_text(&report, quiet, console.results())?;
+        if let Some(audit) = &audit {
+            audit::write_text(audit, console.results())?;
+        }
     }
-    Ok(if report.count(Severity::Error) > 0 { Outcome::Findings } else { Outcome::Done })
+    if let Some(out) = arguments.out.as_ref().filter(|out| out.join(audit::PAGE).is_file()) {
+        console.say(format_args!("audit in `{}`", out.join(audit::PAGE).display()));
+    }
+    Ok(if found { Outcome::Findings } else { Outcome::Done })
 }
 
 fn write_text(report: &CheckReport, quiet: bool, out: &mut dyn Write) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! `chimera data ...`: one file a command.
 
+mod audit;
 mod check;
 mod show;
 

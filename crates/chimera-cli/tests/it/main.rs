@@ -11,6 +11,7 @@
 
 mod support;
 
+mod audit;
 mod data;
 mod eval;
 mod explain;

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::gate::lesson::{Slices, print_of};
 use crate::leaf::encode::EncodedRows;
 
-/// Parts of the test rows.
-const FOLDS: usize = 5;
+/// Parts of rows that are judged by what was fitted to the others.
+pub(crate) const FOLDS: usize = 5;
 
 /// Where samples that break rules came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,12 +83,21 @@ impl Violations {
             let hint = "only samples that break rules can teach what sees them; other methods need none";
             return Err(Error::input(message, Some(hint.to_owned())));
         }
-        let parts = parts(test.numbers(), |row| group_of(dataset, row), z_of);
+        let parts = parts_of(dataset, test.numbers(), |row| encoded.z(row).unwrap_or_default());
         let known = parts.iter().map(|(&row, &part)| (z_of(row), Some(part))).collect();
         let folds = (0..FOLDS).map(|number| fold(dataset, encoded, &test.filtered(|row| parts[&row] != number)));
         let folds = folds.collect::<Result<_>>()?;
         Ok(Self { folds, fold_of: FoldOf { count: FOLDS, known }, fitted_on: FittedOn::CrossFitted })
     }
+}
+
+/// The part of each of some rows, so that no row need be judged by what has learned from it or its likes.
+pub(crate) fn parts_of<'a>(
+    dataset: &Dataset,
+    rows: &[usize],
+    z: impl Fn(usize) -> &'a [f32],
+) -> BTreeMap<usize, usize> {
+    parts(rows, |row| group_of(dataset, row), |row| hash_of(z(row)))
 }
 
 fn group_of(dataset: &Dataset, row: usize) -> Option<&str> {

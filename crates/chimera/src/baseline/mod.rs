@@ -8,6 +8,7 @@ mod oracle;
 use chimera_gate::train::{Negatives, Recipe};
 use chimera_logic::rules::RuleSet;
 
+pub(crate) use self::folds::{FOLDS, parts_of};
 pub use self::folds::{FittedOn, FoldOf, Violations};
 pub use self::oracle::CrossFitted;
 use crate::error::Result;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use crate::data::dataset::Dataset;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::media::jpeg::encode;
+use crate::media::reader::MediaReader;
 use crate::parallel::in_parallel;
 use crate::seed::stream;
 
@@ -20,7 +21,7 @@ const STEP: usize = 10;
 const MOST: usize = 1000;
 
 /// Pixels of a thumbnail's longer side.
-const SIDE: NonZeroUsize = NonZeroUsize::new(88).unwrap();
+pub(crate) const SIDE: NonZeroUsize = NonZeroUsize::new(88).unwrap();
 
 /// The same, of small ones.
 const SMALL_SIDE: NonZeroUsize = NonZeroUsize::new(44).unwrap();
@@ -29,7 +30,7 @@ const SMALL_SIDE: NonZeroUsize = NonZeroUsize::new(44).unwrap();
 const QUALITY: u8 = 72;
 
 /// All galleries together take no more than this in the page, so that a report stays below 15 MB.
-const MOST_BYTES: usize = 11 << 20;
+pub(crate) const MOST_BYTES: usize = 11 << 20;
 
 /// A tile takes about so much beside its thumbnail and its id, which is there twice.
 const TILE_BYTES: usize = 110;
@@ -111,13 +112,7 @@ impl Gallery {
             let wanted = gallery.wanted(&panel);
             let picture = |at: usize| {
                 let (row, is_small) = wanted[at];
-                let Some(path) = dataset.media_path(row) else { return Ok(None) };
-                match reader.thumbnail(&path, if is_small { SMALL_SIDE } else { SIDE }) {
-                    Ok(picture) => Ok(Some(encode(&picture, QUALITY)?)),
-                    // Without the program that reads videos there are no thumbnails at all.
-                    Err(error @ Error::Program { .. }) => Err(error),
-                    Err(_) => Ok(None),
-                }
+                thumbnail(dataset, &reader, row, if is_small { SMALL_SIDE } else { SIDE })
             };
             match in_parallel(threads, wanted.len(), picture) {
                 Err(error) => {
@@ -165,8 +160,26 @@ impl Gallery {
     }
 }
 
+/// A sample's thumbnail as JPEG; `None` where its medium is missing or cannot be read.
+///
+/// # Errors
+/// Without the program that reads videos there are no thumbnails at all.
+pub(crate) fn thumbnail(
+    dataset: &Dataset,
+    reader: &MediaReader,
+    row: usize,
+    side: NonZeroUsize,
+) -> Result<Option<Vec<u8>>> {
+    let Some(path) = dataset.media_path(row) else { return Ok(None) };
+    match reader.thumbnail(&path, side) {
+        Ok(picture) => Ok(Some(encode(&picture, QUALITY)?)),
+        Err(error @ Error::Program { .. }) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Bytes of a picture as base64: four for every three.
-fn in_page(picture: &[u8]) -> usize {
+pub(crate) fn in_page(picture: &[u8]) -> usize {
     4 * picture.len().div_ceil(3)
 }
 

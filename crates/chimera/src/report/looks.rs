@@ -1,17 +1,26 @@
 //! Samples to look at: every thumbnail is in the page once, as a background of its class, however often it is shown.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::html::{base64, counted, escape};
 use crate::eval::Evaluation;
 use crate::eval::gallery::{Gallery, Panel, Tile};
 
-/// The thumbnails as style.
-pub(super) fn thumbnails(gallery: &Gallery) -> String {
+/// The thumbnails of a gallery as style; a small one is left out where there is a large one.
+pub(super) fn gallery_thumbnails(gallery: &Gallery) -> String {
+    let small = gallery.small.iter().filter(|(row, _)| !gallery.pictures.contains_key(*row));
+    thumbnails(&gallery.pictures) + &styled('s', small)
+}
+
+/// Thumbnails as style.
+pub(crate) fn thumbnails(pictures: &BTreeMap<usize, Vec<u8>>) -> String {
+    styled('t', pictures.iter())
+}
+
+fn styled<'p>(class: char, pictures: impl Iterator<Item = (&'p usize, &'p Vec<u8>)>) -> String {
     let mut style = String::new();
-    let small = gallery.small.iter().filter(|(row, _)| !gallery.pictures.contains_key(*row)).map(|one| ('s', one));
-    let all = gallery.pictures.iter().map(|one| ('t', one)).chain(small);
-    for (class, (row, picture)) in all.filter(|(_, (_, picture))| !picture.is_empty()) {
+    for (row, picture) in pictures.filter(|(_, picture)| !picture.is_empty()) {
         let _ = writeln!(style, ".{class}{row} i{{background-image:url(data:image/jpeg;base64,{})}}", base64(picture));
     }
     style

@@ -6,7 +6,7 @@ mod chart;
 mod first;
 pub(crate) mod html;
 mod last;
-mod looks;
+pub(crate) mod looks;
 mod methods;
 mod plots;
 mod tables;
@@ -30,26 +30,12 @@ const SECTIONS: [(&str, &str); 9] = [
     ("manifest", "Manifest"),
 ];
 
-/// The end of every page.
-pub(crate) const CLOSING: &str = "</main></body></html>\n";
-
-/// The beginning of every page, with more style than all have in common.
-pub(crate) fn opening(title: &str, style: &str) -> String {
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width,initial-scale=1\">\n<title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}{style}</style>\
-         </head>\n<body><main>\n",
-        html::escape(title)
-    )
-}
-
 /// The whole page.
 #[must_use]
 pub(crate) fn page(evaluation: &Evaluation, summary: &Summary<'_>) -> String {
     let title =
         format!("{}: {} rules by {}", evaluation.about.dataset, evaluation.rules.len(), evaluation.about.main.name());
-    let mut page = opening(&title, &looks::thumbnails(&evaluation.gallery));
-    page += &first::screen(evaluation, summary);
+    let mut page = first::screen(evaluation, summary);
     let links = SECTIONS.map(|(anchor, heading)| format!("<a href=\"#{anchor}\">{heading}</a>"));
     page += &format!("<nav>{}</nav>\n", links.join("\n"));
     for (anchor, heading) in SECTIONS {
@@ -66,5 +52,16 @@ pub(crate) fn page(evaluation: &Evaluation, summary: &Summary<'_>) -> String {
             _ => last::manifest(evaluation),
         };
     }
-    page + CLOSING
+    document(&title, &looks::gallery_thumbnails(&evaluation.gallery), &page)
+}
+
+/// A page of our looks that needs nothing else, with more style than all have in common.
+#[must_use]
+pub(crate) fn document(title: &str, style: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width,initial-scale=1\">\n<title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}{style}</style>\
+         </head>\n<body><main>\n{body}</main></body></html>\n",
+        html::escape(title)
+    )
 }

@@ -12,7 +12,7 @@ pub use self::pictures::Pictures;
 use super::explainer::Explained;
 use super::told::{Explanation, Standing};
 use crate::report::html::{counted, escape, name, number};
-use crate::report::{CLOSING, opening};
+use crate::report::document;
 
 const STYLE: &str = include_str!("why.css");
 
@@ -20,8 +20,7 @@ const STYLE: &str = include_str!("why.css");
 #[must_use]
 pub fn page(explained: &Explained<'_>, rule_set: &RuleSet, pictures: &Pictures) -> String {
     let told = &explained.told;
-    let mut page = opening(&format!("{}: why", told.id), &format!("{STYLE}{}", pictures.style()));
-    page += &first(told);
+    let mut page = first(told);
     page += &pictures.strip(told);
     for (at, (rule, &number)) in told.rules.iter().zip(&explained.rules).enumerate() {
         let anchor = format!("rule{at}");
@@ -43,7 +42,7 @@ pub fn page(explained: &Explained<'_>, rule_set: &RuleSet, pictures: &Pictures) 
     page += "<h2 id=\"concepts\">Concepts</h2>\n";
     page += &rules::concepts(told);
     page += &fine_print(told);
-    page + CLOSING
+    document(&format!("{}: why", told.id), &format!("{STYLE}{}", pictures.style()), &page)
 }
 
 fn standing<'t>(told: &'t Explanation, rule: &str) -> Option<&'t Standing> {
