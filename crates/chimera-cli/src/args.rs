@@ -6,6 +6,7 @@ mod eval;
 mod explain;
 mod mine;
 mod openimages;
+mod review;
 mod score;
 mod structure;
 mod train;
@@ -23,6 +24,7 @@ pub(crate) use self::eval::*;
 pub(crate) use self::explain::*;
 pub(crate) use self::mine::*;
 pub(crate) use self::openimages::*;
+pub(crate) use self::review::*;
 pub(crate) use self::score::*;
 pub(crate) use self::structure::*;
 pub(crate) use self::train::*;
@@ -74,6 +76,8 @@ pub(crate) enum Command {
     Eval(EvalArguments),
     /// Compare two reports, rule by rule.
     Compare(CompareArguments),
+    /// Learn from verdicts on flagged samples how often rules are right, and which thresholds would do better.
+    Review(ReviewArguments),
     /// List, check and clean up the gates that are kept for all models.
     #[command(subcommand)]
     Cache(CacheCommand),

@@ -12,6 +12,7 @@ mod eval;
 mod explain;
 mod import;
 mod mine;
+mod review;
 mod rules;
 mod score;
 mod table;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Command::Eval(arguments) => eval::run(&arguments, &mut console),
         Command::Compare(arguments) => compare::run(&arguments, &mut console),
         Command::Explain(arguments) => explain::run(&arguments, &mut console),
+        Command::Review(arguments) => review::run(&arguments, &mut console),
         Command::Cache(command) => cache::run(&command, &mut console),
         Command::Demo(arguments) => demo::run(&arguments, &mut console),
     };

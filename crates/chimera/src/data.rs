@@ -26,7 +26,7 @@ pub mod manifest;
 pub mod media;
 pub mod names;
 mod parquet_bits;
-mod parquet_file;
+pub(crate) mod parquet_file;
 mod parquet_labels;
 mod parquet_table;
 pub mod problem;

@@ -24,6 +24,7 @@ pub mod model;
 pub mod new_folder;
 pub mod parallel;
 pub mod report;
+pub mod review;
 pub mod score;
 pub mod seed;
 pub mod toml_file;

@@ -12,7 +12,7 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use crate::error::{Error, Result, lower_first};
 
 /// Reads the metadata of a file.
-pub(super) fn open(path: &Path, mut file: File) -> Result<ParquetRecordBatchReaderBuilder<File>> {
+pub(crate) fn open(path: &Path, mut file: File) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let mut magic = Vec::new();
     let read = file.by_ref().take(4).read_to_end(&mut magic).and_then(|_| file.rewind());
     let size = read.and_then(|()| file.metadata()).map_err(|cause| Error::read(path, cause))?.len();
@@ -29,7 +29,7 @@ pub(super) fn open(path: &Path, mut file: File) -> Result<ParquetRecordBatchRead
 
 /// Lets the decoder work. It panics on some damaged files (divisions by zero, sums that overflow); that is the file's
 /// fault, so here, around foreign code that is dropped right after, a panic is caught.
-pub(super) fn guarded<T, E: Display>(path: &Path, decode: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
+pub(crate) fn guarded<T, E: Display>(path: &Path, decode: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(decode)) {
         Ok(decoded) => decoded.map_err(|error| damaged(path, &error)),
         Err(_) => Err(damaged(path, &"the content contradicts itself")),

@@ -1,0 +1,171 @@
+//! `chimera review`: what verdicts on flagged samples say of each rule, and thresholds that follow from them.
+
+use std::io::{self, Write};
+
+use chimera::leaf::device::DeviceChoice;
+use chimera::review::{Proposal, Review, Reviewed, review};
+use chimera::score::engine::Engine;
+
+use crate::Outcome;
+use crate::args::ReviewArguments;
+use crate::console::{Console, check_out, csv_error, file_of};
+use crate::table::{Align, Table, counted};
+
+/// The columns of `-o`.
+const COLUMNS: [&str; 12] = [
+    "rule",
+    "verdicts",
+    "real",
+    "precision",
+    "precision_lo",
+    "precision_hi",
+    "threshold",
+    "verdicts_above",
+    "precision_above",
+    "precision_above_lo",
+    "real_lost",
+    "verdicts_needed",
+];
+
+pub(crate) fn run(arguments: &ReviewArguments, console: &mut Console) -> anyhow::Result<Outcome> {
+    let out = file_of(arguments.out.as_deref());
+    let inputs = [&arguments.verdicts, &arguments.scores];
+    check_out(out, inputs.into_iter().cloned(), &[&arguments.model])?;
+    let engine = Engine::open(&arguments.model, &DeviceChoice::default().open())?;
+    let rules: Vec<&str> = engine.rules().collect();
+    let found = review(&rules, &arguments.verdicts, &arguments.scores, arguments.precision)?;
+    if let Some(path) = out {
+        console.write_out(Some(path), &[], |out| write_csv(&found, out))?;
+    }
+    if arguments.json {
+        console.write_json(&found)?;
+    } else {
+        write_text(&found, console.results())?;
+    }
+    say_left_out(&found, console);
+    Ok(Outcome::Done)
+}
+
+fn say_left_out(review: &Review, console: &Console) {
+    if review.repeated > 0 {
+        console.say(format_args!("{} said again what was said before: counted once", counted(review.repeated, "line")));
+    }
+    if review.open > 0 {
+        console.say(format_args!("{} without a verdict", counted(review.open, "line")));
+    }
+    if review.unscored > 0 {
+        console.say(format_args!("{} left out: nothing could be scored there", counted(review.unscored, "verdict")));
+    }
+}
+
+fn name(reviewed: &Reviewed) -> &str {
+    reviewed.rule.as_deref().unwrap_or("(whole samples)")
+}
+
+fn write_text(review: &Review, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(&[
+        ("rule", Align::Left),
+        ("verdicts", Align::Right),
+        ("real", Align::Right),
+        ("precision", Align::Right),
+        ("95 %", Align::Left),
+        ("threshold", Align::Right),
+        ("real above", Align::Right),
+        ("real lost", Align::Right),
+    ]);
+    for reviewed in &review.reviewed {
+        let of = &reviewed.precision;
+        let sure = reviewed.proposals.sure.as_ref();
+        let shown = |text: &dyn Fn(&Proposal) -> String| sure.map_or_else(|| "-".to_owned(), text);
+        table.row(vec![
+            name(reviewed).to_owned(),
+            of.verdicts.to_string(),
+            of.real.to_string(),
+            of.precision.map_or_else(String::new, |precision| format!("{precision:.3}")),
+            format!("{:.3} to {:.3}", of.low, of.high),
+            shown(&|sure| sure.threshold.to_string()),
+            shown(&|sure| format!("{} of {}", sure.above.real, sure.above.verdicts)),
+            shown(&|sure| sure.lost.to_string()),
+        ]);
+    }
+    table.write(out, 0)?;
+    for reviewed in review.reviewed.iter().filter(|reviewed| reviewed.proposals.sure.is_none()) {
+        writeln!(out, "{}: {}", name(reviewed), why_not(reviewed, review.wanted))?;
+    }
+    if !review.without.is_empty() {
+        writeln!(out, "without a verdict: {}", review.without.join(", "))?;
+    }
+    let options: Vec<String> = review
+        .reviewed
+        .iter()
+        .filter_map(|reviewed| Some((reviewed.rule.as_ref()?, reviewed.proposals.sure.as_ref()?)))
+        .map(|(rule, sure)| format!("--threshold {}", for_shells(&format!("{rule}={}", sure.threshold))))
+        .collect();
+    if !options.is_empty() {
+        writeln!(out, "\nfor `chimera score`:\n  --flag per-rule {}", options.join(" "))?;
+    }
+    Ok(())
+}
+
+/// Why there is no threshold, and what it would take.
+fn why_not(reviewed: &Reviewed, wanted: f64) -> String {
+    let (of, proposals) = (&reviewed.precision, &reviewed.proposals);
+    let mut words = if of.verdicts < proposals.needed || proposals.estimate.is_some() {
+        format!(
+            "{} cannot make sure of a precision of {wanted}: at least {} are needed above a threshold, if all are real",
+            counted(of.verdicts as usize, "verdict"),
+            proposals.needed
+        )
+    } else {
+        format!("above no threshold is a precision of {wanted} seen: false alarms have the highest scores")
+    };
+    if let Some(estimate) = &proposals.estimate {
+        let (real, verdicts) = (estimate.above.real, estimate.above.verdicts);
+        words += &format!("; so far {real} of {verdicts} are real above {}", estimate.threshold);
+    }
+    words
+}
+
+/// A word as shells take it.
+fn for_shells(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.=/:@%+,".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// A line a rule; full precision, empty where there is nothing.
+fn write_csv(review: &Review, out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(COLUMNS).map_err(csv_error)?;
+    for reviewed in &review.reviewed {
+        let (of, sure) = (&reviewed.precision, reviewed.proposals.sure.as_ref());
+        let shown = |text: &dyn Fn(&Proposal) -> String| sure.map_or_else(String::new, text);
+        let precision = |precision: Option<f64>| precision.map_or_else(String::new, |share| share.to_string());
+        csv.write_record([
+            reviewed.rule.clone().unwrap_or_default(),
+            of.verdicts.to_string(),
+            of.real.to_string(),
+            precision(of.precision),
+            of.low.to_string(),
+            of.high.to_string(),
+            shown(&|sure| sure.threshold.to_string()),
+            shown(&|sure| sure.above.verdicts.to_string()),
+            shown(&|sure| precision(sure.above.precision)),
+            shown(&|sure| sure.above.low.to_string()),
+            shown(&|sure| sure.lost.to_string()),
+            reviewed.proposals.needed.to_string(),
+        ])
+        .map_err(csv_error)?;
+    }
+    csv.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        let words = ["watched=0.3", "a b=0.3", "it's=1"].map(for_shells);
+        assert_eq!(words, ["watched=0.3", "'a b=0.3'", "'it'\\''s=1'"]);
+    }
+}
