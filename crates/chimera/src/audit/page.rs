@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use super::{Audit, LIKELY, SURE, Suspect, Verdict};
 use crate::data::dataset::Dataset;
-use crate::eval::gallery::{MOST_BYTES, in_page, thumbnail, SIDE};
+use crate::eval::gallery::{MOST_BYTES, SIDE, in_page, thumbnail};
 use crate::parallel::in_parallel;
 use crate::report::html::{counted, escape, grouped, name, table};
 use crate::report::{document, looks};

@@ -11,8 +11,8 @@ use chimera_logic::rules::RuleSet;
 pub use self::pictures::Pictures;
 use super::explainer::Explained;
 use super::told::{Explanation, Standing};
-use crate::report::html::{counted, escape, name, number};
 use crate::report::document;
+use crate::report::html::{counted, escape, name, number};
 
 const STYLE: &str = include_str!("why.css");
 
