@@ -191,7 +191,7 @@ fn measure(model: &Path, scenes: &[Scene], paths: &[PathBuf], method: Option<Met
     let kind = if scenes[0].views.len() == 1 { Media::Image } else { Media::Video };
     let wanted = Wanted { rules: &[], top_k: 1, maps: true };
     let [mut scoring, mut explaining] = [0.0; 2];
-    let (mut flagged, mut right, mut in_mask, mut by_share, mut pointed) = (0, 0, 0, 0, 0);
+    let (mut flagged, mut right, mut in_mask, mut by_share, mut in_mask_right) = (0, 0, 0, 0, 0);
     let (mut share, mut asked) = (0.0, 0);
     for (scene, path) in scenes.iter().zip(paths) {
         let loose = Loose::of(std::slice::from_ref(path), kind).expect("a medium");
@@ -217,11 +217,11 @@ fn measure(model: &Path, scenes: &[Scene], paths: &[PathBuf], method: Option<Met
         // Where the broken rule is seen, whether it is told first or not.
         let about =
             explainer.explain(sources, 0, &Wanted { rules: &[scene.rule], ..wanted.clone() }).expect("an explanation");
-        let Some(hit) = hits(&about, scene) else { continue };
+        let Some((is_hit, fills)) = hits(&about, scene) else { continue };
         asked += 1;
-        pointed += 1;
-        in_mask += usize::from(hit.0);
-        share += hit.1;
+        in_mask += usize::from(is_hit);
+        in_mask_right += usize::from(is_hit && is_right);
+        share += fills;
     }
     let of = |part: usize, all: usize| format!("{part} of {all} ({:.1} %)", 100.0 * part as f64 / all.max(1) as f64);
     println!("{} scenes that break one rule, method {}", scenes.len(), method.name());
@@ -232,8 +232,9 @@ fn measure(model: &Path, scenes: &[Scene], paths: &[PathBuf], method: Option<Met
         of(by_share, flagged)
     );
     println!(
-        "evidence in the mask of an object of the rule: {} of {pointed} with evidence; at random {:.1} %",
+        "evidence in the mask of an object of the rule: {} ; where the rule is told first {}; at random {:.1} %",
         of(in_mask, asked),
+        of(in_mask_right, right),
         100.0 * share / f64::from(asked.max(1) as u32)
     );
     println!(

@@ -5,6 +5,10 @@ use crate::media::frames::FrameShape;
 /// Cells a side of the grid that patches lie on, and that maps are drawn on.
 pub const CELLS: usize = 16;
 
+/// Cells a side of large patches, and of small ones.
+const LARGE: usize = 4;
+const SMALL: usize = 3;
+
 /// A square of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Patch {
@@ -18,16 +22,16 @@ impl Patch {
     /// Large patches all over the picture, overlapping by half.
     #[must_use]
     pub fn everywhere() -> Vec<Self> {
-        let places = || (0..=CELLS - 4).step_by(2);
-        places().flat_map(|down| places().map(move |across| Self { at: [across, down], side: 4 })).collect()
+        let places = || (0..=CELLS - LARGE).step_by(LARGE / 2);
+        places().flat_map(|down| places().map(move |across| Self { at: [across, down], side: LARGE })).collect()
     }
 
-    /// Small patches inside this one and half over its border.
+    /// Small patches inside this one and over its border.
     #[must_use]
     pub fn inside(self) -> Vec<Self> {
-        let places = |first: usize| first.saturating_sub(1)..(first + self.side).min(CELLS - 1);
+        let places = |first: usize| first.saturating_sub(1)..(first + self.side).min(CELLS + 1 - SMALL);
         places(self.at[1])
-            .flat_map(|down| places(self.at[0]).map(move |across| Self { at: [across, down], side: 2 }))
+            .flat_map(|down| places(self.at[0]).map(move |across| Self { at: [across, down], side: SMALL }))
             .collect()
     }
 
@@ -80,4 +84,43 @@ pub fn spread(patches: &[Patch], values: &[f64]) -> Vec<f64> {
         }
     }
     sums.into_iter().map(|(sum, count)| if count == 0 { 0.0 } else { sum / count as f64 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patches_reach_every_cell_and_take_the_colour_around_them() {
+        let patches = Patch::everywhere();
+        assert_eq!(patches.len(), 49);
+        let cells = || (0..CELLS).flat_map(|down| (0..CELLS).map(move |across| [across, down]));
+        assert!(cells().all(|cell| patches.iter().any(|patch| patch.covers(cell))));
+        for patch in patches {
+            let small = patch.inside();
+            assert!(small.iter().all(|small| small.at.iter().all(|at| at + small.side <= CELLS)));
+            assert!(
+                cells().filter(|cell| patch.covers(*cell)).all(|cell| small.iter().any(|small| small.covers(cell)))
+            );
+        }
+        // Grey with a white square of two cells: under a patch that is just as large it is grey again.
+        let shape = FrameShape::new(1, 32, 48).unwrap();
+        let frame: Vec<u8> =
+            (0..32 * 48)
+                .flat_map(|pixel| {
+                    if (6..9).contains(&(pixel % 48)) && (4..6).contains(&(pixel / 48)) { [255; 3] } else { [90; 3] }
+                })
+                .collect();
+        let patch = Patch { at: [2, 2], side: 1 };
+        assert!(patch.over(&frame, shape).iter().all(|byte| *byte == 90));
+        let elsewhere = Patch { at: [9, 9], side: 2 };
+        assert_eq!(elsewhere.over(&frame, shape), frame);
+    }
+
+    #[test]
+    fn a_cell_says_the_mean_of_its_patches() {
+        let patches = [Patch { at: [0, 0], side: 2 }, Patch { at: [1, 0], side: 2 }];
+        let cells = spread(&patches, &[1.0, 4.0]);
+        assert_eq!([cells[0], cells[1], cells[2], cells[3], cells[CELLS + 1]], [1.0, 2.5, 4.0, 0.0, 2.5]);
+    }
 }

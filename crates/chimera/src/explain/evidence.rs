@@ -10,6 +10,11 @@ use crate::leaf::calibrate::{Calibration, Method as Calibrated};
 use crate::score::ready::Ready;
 use crate::score::samples::{Encodings, SampleScores};
 
+/// The weight of small patches against large ones, in how many large ones small ones are laid: what pointed at objects most often
+/// (`docs/explain.md`).
+const FINE: f64 = 0.9;
+const LOOKED_INTO: usize = 3;
+
 /// Where something is seen, a number a cell; 0 is nothing and 1 the most, below 0 what speaks against it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
@@ -26,17 +31,30 @@ impl Map {
         let largest = |cells: &[f64]| cells.iter().copied().fold(0.0, f64::max);
         let (most, most_fine) = (largest(coarse), largest(fine));
         let share = |value: f64, most: f64| if most > 0.0 { (value / most).max(-1.0) } else { 0.0 };
-        let cells =
-            coarse.iter().zip(fine).map(|(coarse, fine)| (share(*coarse, most) + share(*fine, most_fine)) / 2.0);
+        let cells = coarse
+            .iter()
+            .zip(fine)
+            .map(|(coarse, fine)| (1.0 - FINE) * share(*coarse, most) + FINE * share(*fine, most_fine));
         Self { frame, cells: cells.collect(), most }
     }
 
-    /// The cell where most is seen, across and down; `None` where nothing is.
+    /// Where most is seen, in shares of width and height; `None` where nothing is. The middle of what is seen in the strongest cell and
+    /// those around it, since an object need not fill a cell.
     #[must_use]
-    pub fn peak(&self) -> Option<[usize; 2]> {
+    pub fn peak(&self) -> Option<[f64; 2]> {
         let cells = self.cells.iter().enumerate().filter(|(_, value)| **value > 0.0);
         let (at, _) = cells.max_by(|one, other| one.1.total_cmp(other.1).then(other.0.cmp(&one.0)))?;
-        Some([at % CELLS, at / CELLS])
+        let (column, row) = (at % CELLS, at / CELLS);
+        let near = |cell: usize| cell.saturating_sub(1)..(cell + 2).min(CELLS);
+        let (mut sums, mut weights) = ([0.0; 2], 0.0);
+        for down in near(row) {
+            for across in near(column) {
+                let weight = self.cells[down * CELLS + across].max(0.0).powi(2);
+                sums = [sums[0] + weight * (across as f64 + 0.5), sums[1] + weight * (down as f64 + 0.5)];
+                weights += weight;
+            }
+        }
+        Some(sums.map(|sum| sum / weights / CELLS as f64))
     }
 }
 
@@ -107,8 +125,9 @@ pub(super) fn maps(
     let mut fine: Vec<Patch> = Vec::new();
     for &rule in rules {
         let lost = lost_of_rule(&told, rule);
-        let most = lost.iter().enumerate().max_by(|one, other| one.1.total_cmp(other.1)).map(|(at, _)| coarse[at]);
-        fine.extend(most.into_iter().flat_map(Patch::inside));
+        let mut order: Vec<usize> = (0..lost.len()).collect();
+        order.sort_by(|one, other| lost[*other].total_cmp(&lost[*one]));
+        fine.extend(order.into_iter().take(LOOKED_INTO).flat_map(|at| coarse[at].inside()));
     }
     fine.sort_unstable();
     fine.dedup();

@@ -10,14 +10,13 @@ use chimera_logic::rules::RuleSet;
 use chimera_logic::vocabulary::ConceptId;
 
 use super::cover::CELLS;
-use super::evidence::{self, Map, Maps, Told, ask, severity};
-use super::look::Look;
+use super::evidence::{self, Map, Maps};
+use super::look::{Encoded, Look};
 use super::mend::{Bearing, Literal, Mend, Mending};
+use super::moments::Moments;
 use super::parts::Parts;
-use super::told::{
-    BreachTold, ConceptTold, Explanation, MapTold, PartTold, RepairTold, RuleTold, Shown, Standing, WhenTold,
-};
-use crate::error::Result;
+use super::told::{BreachTold, ConceptTold, Explanation, MapTold, PartTold, RepairTold, RuleTold, Shown, Standing};
+use crate::error::{Error, Result};
 use crate::leaf::calibrate::Method as Calibrated;
 use crate::leaf::stream::Sources;
 use crate::score::engine::{Engine, Scoring};
@@ -128,12 +127,12 @@ impl<'a> Explainer<'a> {
         } else {
             wanted.rules.to_vec()
         };
-        let when = if look.frame_count() > 1 { Some(Moments::of(self, &look)?) } else { None };
+        let when = if look.frame_count() > 1 { Some(Moments::of(&self.ready, &look, self.threads)?) } else { None };
         let maps = if wanted.maps { self.maps(&look, &rules, when.as_ref())? } else { Vec::new() };
         let told = rules.iter().enumerate().map(|(place, &rule)| {
             let mut told = self.rule(rule, &parts, &concepts);
             told.when = when.as_ref().map(|when| when.told(rule));
-            told.maps = self.maps_told(&told, &maps, (place, rule));
+            told.maps = self.maps_told(&told, &maps, place);
             told
         });
         let told = Explanation {
@@ -153,13 +152,13 @@ impl<'a> Explainer<'a> {
         Ok(Explained { told, look, rules, parts, concepts })
     }
 
-    fn scores(&self, ready: &Ready<'_>, encoded: &super::look::Encoded) -> Result<SampleScores> {
+    fn scores(&self, ready: &Ready<'_>, encoded: &Encoded) -> Result<SampleScores> {
         let mut scores = None;
         ready.score(encoded, self.threads, &mut |_, of| {
             scores = Some(of);
             Ok(())
         })?;
-        scores.ok_or_else(|| crate::error::Error::input("expected a sample, got none".to_owned(), None))
+        scores.ok_or_else(|| Error::input("expected a sample, got none".to_owned(), None))
     }
 
     /// Probabilities of all concepts, and what is told of those that a rule has.
@@ -180,7 +179,7 @@ impl<'a> Explainer<'a> {
         (probabilities, told.into_iter().map(|(_, told)| told).collect())
     }
 
-    /// Every rule by number, the worst first; those without a score last.
+    /// Every rule by number, the worst first: what the fewest normal samples reach, then the highest score. Those without a score are last.
     fn standings(&self, scores: &SampleScores) -> Vec<(usize, Standing)> {
         let engine = self.ready.engine();
         let (limits, shares) = (self.thresholds.rules(), self.thresholds.normal_shares(scores));
@@ -204,9 +203,12 @@ impl<'a> Explainer<'a> {
             (rule, standing)
         };
         let mut standings: Vec<_> = engine.rules().enumerate().map(standing).collect();
+        // Scores of different rules are no measure of each other, but what normal samples reach is one of each: told first by it, the broken rule
+        // comes first more often (`docs/explain.md`).
         standings.sort_by(|(_, one), (_, other)| {
             let score = |standing: &Standing| standing.score.unwrap_or(f64::NEG_INFINITY);
-            score(other).total_cmp(&score(one))
+            let share = |standing: &Standing| standing.normal_share.unwrap_or(f64::INFINITY);
+            share(one).total_cmp(&share(other)).then(score(other).total_cmp(&score(one)))
         });
         standings
     }
@@ -260,7 +262,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// Maps of a rule, and of its concepts that are shown where it is broken.
-    fn maps_told(&self, told: &RuleTold, maps: &[Maps], (place, _): (usize, usize)) -> Vec<MapTold> {
+    fn maps_told(&self, told: &RuleTold, maps: &[Maps], place: usize) -> Vec<MapTold> {
         let seen = told.breach.iter().flat_map(|breach| &breach.concepts).filter(|of| of.shown);
         let seen: Vec<(&str, ConceptId)> = seen
             .filter_map(|of| Some((of.concept.as_str(), self.rule_set().dag.vocabulary().get(&of.concept)?)))
@@ -275,14 +277,13 @@ impl<'a> Explainer<'a> {
 }
 
 fn map_told(concept: Option<&str>, map: &Map) -> MapTold {
-    let middle = |cell: usize| (cell as f64 + 0.5) / CELLS as f64;
     MapTold {
         concept: concept.map(str::to_owned),
         frame: map.frame,
         size: [CELLS; 2],
         cells: map.cells.clone(),
         most: map.most,
-        peak: map.peak().map(|at| at.map(middle)),
+        peak: map.peak(),
     }
 }
 
@@ -294,42 +295,4 @@ fn words<'n>(mend: &Mend, name: impl Fn(ConceptId) -> &'n str) -> String {
     };
     let flips: Vec<String> = mend.flips.iter().map(flip).collect();
     format!("holds if {}", flips.join(" and "))
-}
-
-/// What a video says frame by frame.
-struct Moments {
-    now: Told,
-    so_far: Told,
-    without: Told,
-}
-
-impl Moments {
-    fn of(explainer: &Explainer<'_>, look: &Look<'_>) -> Result<Self> {
-        let count = look.frame_count();
-        let so_far: Vec<Vec<usize>> =
-            (0..count).map(|last| (0..count).map(|frame| frame.min(last)).collect()).collect();
-        let without = |gone: usize| {
-            let instead = if gone == 0 { 1 } else { gone - 1 };
-            (0..count).map(|frame| if frame == gone { instead } else { frame }).collect()
-        };
-        let without: Vec<Vec<usize>> = (0..count).map(without).collect();
-        let ask = |variants: &[Vec<usize>]| ask(&explainer.ready, &look.rearranged(variants)?, explainer.threads);
-        Ok(Self { now: ask(&[(0..count).collect()])?, so_far: ask(&so_far)?, without: ask(&without)? })
-    }
-
-    fn told(&self, rule: usize) -> WhenTold {
-        let of = |told: &Told| told.scores.iter().map(|scores| scores.s[rule].unwrap_or_default()).collect();
-        WhenTold { so_far: of(&self.so_far), without: of(&self.without) }
-    }
-
-    /// The frames without which a rule is broken least, in their order.
-    fn busiest(&self, rule: usize, count: usize) -> Vec<usize> {
-        let now = severity(&self.now.scores[0], rule);
-        let mut frames: Vec<(f64, usize)> =
-            self.without.scores.iter().map(|scores| now - severity(scores, rule)).zip(0..).collect();
-        frames.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        let mut frames: Vec<usize> = frames.into_iter().take(count).map(|(_, frame)| frame).collect();
-        frames.sort_unstable();
-        frames
-    }
 }

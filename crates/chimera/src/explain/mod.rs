@@ -5,6 +5,7 @@ pub mod evidence;
 pub mod explainer;
 pub mod look;
 pub mod mend;
+mod moments;
 pub mod page;
 pub mod parts;
 pub mod told;

@@ -1,10 +1,10 @@
 //! `why.html`: one page about one sample, which needs nothing else and asks nobody. Drawings are SVG of our own, pictures are in the page
 //! once; its only script is that of the what-if switches.
 
-mod moments;
 mod pictures;
 mod rules;
 mod what_if;
+mod when;
 
 use chimera_logic::rules::RuleSet;
 
@@ -31,7 +31,7 @@ pub fn page(explained: &Explained<'_>, rule_set: &RuleSet, pictures: &Pictures) 
         );
         page += &rules::told(rule, standing(told, &rule.rule));
         page += &pictures.maps(told, rule);
-        page += &moments::chart(rule, standing(told, &rule.rule));
+        page += &when::chart(rule, standing(told, &rule.rule));
         page += &rules::drawing(rule_set, number, &explained.parts);
         page += &rules::parts(rule);
     }
@@ -74,8 +74,8 @@ fn first(told: &Explanation) -> String {
         )
         .collect();
     format!(
-        "<h1>{}</h1>\n<p class=\"answer\">{verdict}.{why}</p>\n<div class=\"figures\"><div class=\"figure\"><b>{}</b><span>anomaly, the worst rule's \
-         score</span></div><div class=\"figure\"><b>{}</b><span>threshold: {} of normal samples are above it</span></div><div \
+        "<h1>{}</h1>\n<p class=\"answer\">{verdict}.{why}</p>\n<div class=\"figures\"><div class=\"figure\"><b>{}</b><span>anomaly: the highest score of \
+         a rule</span></div><div class=\"figure\"><b>{}</b><span>threshold: {} of normal samples are above it</span></div><div \
          class=\"figure\"><b>{}</b><span>above their own thresholds, of {}</span></div></div>\n<nav>{}</nav>\n",
         escape(&told.id),
         number(told.anomaly),
