@@ -44,10 +44,10 @@ pub(crate) struct ExplainArguments {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Rules to explain, by name; may be given several times [default: the worst].
+    /// Rules to explain, by name; may be given several times [default: those above their thresholds, or the worst].
     #[arg(long, value_name = "NAME")]
     pub(crate) rule: Vec<String>,
-    /// How many rules are explained, the worst first.
+    /// How many rules are explained at most, the worst first.
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "rule")]
     pub(crate) top_k: u16,
     /// Where rules' probabilities come from [default: neural; chimera where the model was trained without grafts].

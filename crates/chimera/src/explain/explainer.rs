@@ -44,9 +44,9 @@ pub struct Explainer<'a> {
 /// What is wanted of an explanation.
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
-    /// Rules by number; where there is none, the worst.
+    /// Rules by number; where there is none, those above their thresholds, or the worst where none is.
     pub rules: &'a [usize],
-    /// How many of the worst.
+    /// How many of them at most.
     pub top_k: usize,
     /// Whether to look for where rules are seen.
     pub maps: bool,
@@ -123,7 +123,9 @@ impl<'a> Explainer<'a> {
 
         let standings = self.standings(&scores);
         let rules: Vec<usize> = if wanted.rules.is_empty() {
-            standings.iter().take(wanted.top_k).map(|(rule, _)| *rule).collect()
+            // What keeps its rules has a worst one all the same.
+            let broken = standings.iter().filter(|(_, standing)| standing.broken).count().clamp(1, wanted.top_k.max(1));
+            standings.iter().take(broken).map(|(rule, _)| *rule).collect()
         } else {
             wanted.rules.to_vec()
         };

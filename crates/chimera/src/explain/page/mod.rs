@@ -60,8 +60,9 @@ fn first(told: &Explanation) -> String {
         let standing = standing(told, &rule.rule);
         let p = standing.and_then(|standing| standing.p);
         let lead = if told.flagged { "It breaks" } else { "The rule that it comes nearest to breaking is" };
-        let mend = rule.repair.as_ref().map_or_else(String::new, |repair| format!(", which {}", code(&repair.words)));
-        format!(" {lead} {}: it holds with probability {}{mend}.", name(&rule.rule), number(p))
+        let mend =
+            rule.repair.as_ref().map_or_else(String::new, |repair| format!(" The rule {}.", code(&repair.words)));
+        format!(" {lead} {}, which holds with probability {}.{mend}", name(&rule.rule), number(p))
     });
     let links: Vec<String> = told
         .rules

@@ -126,11 +126,10 @@ fn heat(map: &MapTold) -> String {
         let _ = write!(cells, "<rect x=\"{column}\" y=\"{row}\" width=\"1\" height=\"1\" opacity=\"{value:.2}\"/>");
     }
     let ring = map.peak.map_or_else(String::new, |[across, down]| {
-        let (x, y) = (across * columns as f64, down * rows as f64);
-        format!("<circle cx=\"{x}\" cy=\"{y}\" r=\".9\" fill=\"none\" stroke=\"#fff\" stroke-width=\".28\"/><circle cx=\"{x}\" cy=\"{y}\" r=\".9\" fill=\"none\" stroke=\"#c1121f\" stroke-width=\".14\"/>")
+        format!("<i style=\"left:{:.1}%;top:{:.1}%\"></i>", 100.0 * across, 100.0 * down)
     });
     format!(
         "<svg viewBox=\"0 0 {columns} {rows}\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><g fill=\"#ff2d16\" opacity=\".62\" \
-         style=\"filter:blur(5px)\">{cells}</g>{ring}</svg>"
+         style=\"filter:blur(.4px)\">{cells}</g></svg>{ring}"
     )
 }
