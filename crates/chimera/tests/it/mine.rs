@@ -338,7 +338,7 @@ fn an_iff_is_explained_by_the_rules_that_it_is_made_of() {
     // The same value as in the table; that of the rows alone is another.
     let rule = mining.rules.iter().find(|rule| rule.formula == "c <=> d").unwrap();
     assert_eq!(whole.p_adjusted, Some(rule.p_adjusted));
-    assert!(whole.parts.iter().all(|part| part.p < rule.p_adjusted));
+    assert!(whole.parts.iter().all(|part| part.p.to_bits() != rule.p_adjusted.to_bits()), "{:?}", whole.parts);
     // What follows from it passed, too.
     let part = why("c => d");
     assert!(part.verdict.starts_with("it is not mined: it follows from `c <=> d`"), "{}", part.verdict);

@@ -154,8 +154,9 @@ fn candidates_beyond_the_cap_are_counted_and_the_best_kept() {
 
 #[test]
 fn what_there_is_no_time_for_is_counted_and_the_rest_found() {
-    for unknown in [false, true] {
-        let labels = random_labels(&mut fastrand::Rng::with_seed(5), 400, 24, unknown);
+    let mut candidates = [0; 2];
+    for (unknown, seed) in [false, true].into_iter().flat_map(|unknown| (5..9).map(move |seed| (unknown, seed))) {
+        let labels = random_labels(&mut fastrand::Rng::with_seed(seed), 400, 24, unknown);
         let (options, promises) = (options(), Promises::default());
         let active: Vec<usize> = (0..24).collect();
         let found = |effort: u64, threads: usize| {
@@ -172,10 +173,12 @@ fn what_there_is_no_time_for_is_counted_and_the_rest_found() {
             assert_eq!(few.fate.considered, all.fate.considered);
             let Fate { considered, rare, broken, simpler, chance, unsearched, .. } = few.fate;
             assert_eq!(considered, rare + broken + simpler + chance + unsearched + few.candidates.len() as u64);
-            assert!(few.candidates.len() < all.candidates.len());
+            candidates = [candidates[0] + few.candidates.len(), candidates[1] + all.candidates.len()];
             assert!(few.candidates.iter().all(|candidate| all.candidates.contains(candidate)));
         }
     }
+    // Tables differ in what there is to be found; some of it takes more effort.
+    assert!(candidates[0] < candidates[1], "{candidates:?}");
 }
 
 #[test]
