@@ -205,7 +205,8 @@ fn every_code_has_a_fixture() {
         .flat_map(|loaded| loaded.diagnostics.kept().iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>())
         .collect();
     // Lint's findings, numbered from 100, are for `tests/lint.rs`.
-    let of_text = |code: &&Code| code.as_str()[1..] < *"100";
+    // Records of mining are read, and found to be changed, above this crate (`chimera-cli/tests/it/mine.rs`).
+    let of_text = |code: &&Code| code.as_str()[1..] < *"100" && **code != Code::ChangedRecord;
     let missing: Vec<_> = Code::ALL.iter().filter(of_text).filter(|code| !seen.contains(code)).collect();
     assert!(missing.is_empty(), "no fixture shows {missing:?}");
 }

@@ -119,6 +119,6 @@ fn resamples(evaluation: &Evaluation) -> Result<Vec<u8>> {
     let sizes = vec![kept.len(), bytes.len() / 4 / kept.len().max(1)];
     let view = TensorView::new(Dtype::F32, sizes, &bytes).map_err(|error| refused(&error))?;
     let text = serde_json::to_string(&kept).map_err(|error| refused(&error))?;
-    let metadata = about_resamples(text, &bytes);
+    let metadata = about_resamples(&text, &bytes);
     safetensors::serialize([("auroc", view)], Some(metadata)).map_err(|error| refused(&error))
 }

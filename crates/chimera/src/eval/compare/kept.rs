@@ -82,10 +82,11 @@ impl Kept {
     }
 }
 
-/// What stands in the file beside the numbers: the text of [`Kept`], and a hash of both.
-pub(in crate::eval) fn about_resamples(kept: String, values: &[u8]) -> HashMap<String, String> {
-    let hash = hash_of(&kept, values);
-    HashMap::from([("report".to_owned(), kept), ("hash".to_owned(), hash)])
+/// What stands in the file beside the numbers: the text of [`Kept`], and in a line below it a hash of both. One entry, since several would
+/// come in any order, and the same report must have the same bytes.
+pub(in crate::eval) fn about_resamples(kept: &str, values: &[u8]) -> HashMap<String, String> {
+    let hash = hash_of(kept, values);
+    HashMap::from([("report".to_owned(), format!("{kept}\n{hash}"))])
 }
 
 fn hash_of(kept: &str, values: &[u8]) -> String {
@@ -116,8 +117,9 @@ impl Report {
             Error::input(message, Some("the file was changed or damaged; make the report again".to_owned()))
         };
         let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|_| damaged())?;
-        let said = |name: &str| metadata.metadata().as_ref().and_then(|metadata| metadata.get(name));
-        let text = said("report").ok_or_else(damaged)?;
+        let said = metadata.metadata().as_ref().and_then(|metadata| metadata.get("report")).ok_or_else(damaged)?;
+        // Older layouts have no hash.
+        let (text, hash) = said.rsplit_once('\n').unwrap_or((said, ""));
         let layout: Layout = serde_json::from_str(text).map_err(|_| damaged())?;
         if layout.schema != SCHEMA {
             let message =
@@ -135,7 +137,7 @@ impl Report {
         let &[lines, resamples] = tensor.shape() else { return Err(damaged()) };
         // Without any rule that is defined there are neither lines nor resamples.
         let is_empty = lines > 0 && resamples == 0;
-        let is_whole = said("hash") == Some(&hash_of(text, tensor.data()));
+        let is_whole = hash == hash_of(text, tensor.data());
         if lines != kept.lines.len() || is_empty || tensor.dtype() != Dtype::F32 || !is_whole {
             return Err(damaged());
         }

@@ -116,9 +116,10 @@ fn written(
 ) -> Result<Report> {
     let mut data = vec![0; shape[0] * shape[1] * dtype.bitsize() / 8];
     let mut kept = report("x", &[("a", "p", 0.9)]).kept;
-    let mut about = about_resamples(serde_json::to_string(&kept).unwrap(), &data);
+    let mut about = about_resamples(&serde_json::to_string(&kept).unwrap(), &data);
+    let hash = about["report"].rsplit_once('\n').unwrap().1.to_owned();
     change(&mut kept, &mut data);
-    about.insert("report".to_owned(), serde_json::to_string(&kept).unwrap());
+    about.insert("report".to_owned(), format!("{}\n{hash}", serde_json::to_string(&kept).unwrap()));
     let tensor = safetensors::tensor::TensorView::new(dtype, shape.to_vec(), &data).unwrap();
     fs::write(folder.join(RESAMPLED), safetensors::serialize([("auroc", tensor)], Some(about)).unwrap()).unwrap();
     Report::open(folder)
