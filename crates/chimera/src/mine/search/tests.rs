@@ -154,7 +154,7 @@ fn candidates_beyond_the_cap_are_counted_and_the_best_kept() {
 
 #[test]
 fn what_there_is_no_time_for_is_counted_and_the_rest_found() {
-    let mut candidates = [0; 2];
+    let mut unsearched_in_all = 0;
     for (unknown, seed) in [false, true].into_iter().flat_map(|unknown| (5..9).map(move |seed| (unknown, seed))) {
         let labels = random_labels(&mut fastrand::Rng::with_seed(seed), 400, 24, unknown);
         let (options, promises) = (options(), Promises::default());
@@ -168,17 +168,17 @@ fn what_there_is_no_time_for_is_counted_and_the_rest_found() {
         // Each concept may look at one batch of each kind before it has spent its share.
         let (all, few, same) = (found(EFFORT, 1), found(48, 1), found(48, 3));
         for ((all, few), same) in all.into_iter().zip(few).zip(same) {
-            assert!(all.fate.unsearched == 0 && few.fate.unsearched > 0, "{:?}", few.fate);
+            assert_eq!(all.fate.unsearched, 0);
             assert_eq!((few.fate, &few.candidates), (same.fate, &same.candidates), "threads");
             assert_eq!(few.fate.considered, all.fate.considered);
             let Fate { considered, rare, broken, simpler, chance, unsearched, .. } = few.fate;
             assert_eq!(considered, rare + broken + simpler + chance + unsearched + few.candidates.len() as u64);
-            candidates = [candidates[0] + few.candidates.len(), candidates[1] + all.candidates.len()];
+            unsearched_in_all += unsearched;
             assert!(few.candidates.iter().all(|candidate| all.candidates.contains(candidate)));
         }
     }
-    // Tables differ in what there is to be found; some of it takes more effort.
-    assert!(candidates[0] < candidates[1], "{candidates:?}");
+    // Some tables need no more than a batch.
+    assert!(unsearched_in_all > 0);
 }
 
 #[test]
