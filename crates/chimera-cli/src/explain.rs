@@ -165,9 +165,14 @@ fn write_rule(rule: &RuleTold, told: &Explanation, out: &mut dyn Write) -> io::R
     }
     let place = |map: &MapTold| {
         let frame = if told.frames > 1 { format!(" of frame {}", map.frame + 1) } else { String::new() };
-        let of = map.concept.as_deref().unwrap_or("the violation");
+        let seen: Vec<&str> = rule.seen().collect();
+        let of = match (&map.concept, seen.is_empty()) {
+            (Some(concept), _) => concept.clone(),
+            (None, true) => "the violation".to_owned(),
+            (None, false) => seen.join(" and "),
+        };
         map.peak.map(|[across, down]| {
-            format!("  {of} is seen most {:.0} % across, {:.0} % down{frame}", 100.0 * across, 100.0 * down)
+            format!("  {of}: evidence is strongest {:.0} % across, {:.0} % down{frame}", 100.0 * across, 100.0 * down)
         })
     };
     rule.maps.iter().filter_map(place).try_for_each(|line| writeln!(out, "{line}"))?;

@@ -3,6 +3,8 @@
 //! Large patches all over a frame first, then small ones where the rule loses most. Losses are in logits, which tell apart what
 //! probabilities near 0 and 1 do not.
 
+use chimera_logic::vocabulary::ConceptId;
+
 use super::cover::{CELLS, Patch, spread};
 use super::look::{Encoded, Look};
 use crate::error::Result;
@@ -100,31 +102,57 @@ pub(super) struct Maps {
     pub(super) concepts: Vec<Map>,
 }
 
-/// Covers parts of a frame and sees what rules and concepts lose.
+/// A rule, and the concepts that are seen where it is broken.
+pub(super) struct Broken {
+    pub(super) rule: usize,
+    pub(super) shown: Vec<ConceptId>,
+}
+
+impl Broken {
+    /// How much of what breaks the rule each variant loses: of the concepts that are seen there, together. What is gained of one is no loss of
+    /// another. A rule that nothing seen breaks has its score alone to lose.
+    ///
+    /// The score is no good guide to where: covering anything may show the network what the rule misses, and so mend it.
+    pub(super) fn lost(&self, before: &Told, after: &Told) -> Vec<f64> {
+        if self.shown.is_empty() {
+            let now = severity(&before.scores[0], self.rule);
+            return after.scores.iter().map(|scores| now - severity(scores, self.rule)).collect();
+        }
+        let mut sums = vec![0.0; after.concepts.len()];
+        for concept in &self.shown {
+            let lost = lost_of_concept(before, after, concept.index());
+            sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += lost.max(0.0));
+        }
+        sums
+    }
+}
+
+/// How much of a concept each variant loses.
+fn lost_of_concept(before: &Told, after: &Told, concept: usize) -> Vec<f64> {
+    after.concepts.iter().map(|concepts| before.concepts[0][concept] - concepts[concept]).collect()
+}
+
+/// Covers parts of a frame and sees what rules and concepts lose. A video is the frame alone, all the time: else the frames before and after
+/// still show what is covered.
 pub(super) fn maps(
     ready: &Ready<'_>,
     look: &Look<'_>,
-    (frame, rules): (usize, &[usize]),
+    (frame, rules): (usize, &[Broken]),
     threads: std::num::NonZeroUsize,
 ) -> Result<Option<Maps>> {
     let Some(frames) = look.frames() else { return Ok(None) };
-    let before = ask(ready, &look.as_it_is()?, threads)?;
+    let shown = |pictures: &[&[u8]]| ask(ready, &look.pictured(pictures)?, threads);
+    let before = shown(&[frames.of(frame)])?;
     let covered = |patches: &[Patch]| -> Result<Told> {
-        let over = |patch: &Patch| (frame, patch.over(frames.of(frame), frames.shape));
-        ask(ready, &look.replaced(&patches.iter().map(over).collect::<Vec<_>>())?, threads)
-    };
-    let lost_of_rule = |told: &Told, rule: usize| -> Vec<f64> {
-        let now = severity(&before.scores[0], rule);
-        told.scores.iter().map(|scores| now - severity(scores, rule)).collect()
-    };
-    let lost_of_concept = |told: &Told, concept: usize| -> Vec<f64> {
-        told.concepts.iter().map(|concepts| before.concepts[0][concept] - concepts[concept]).collect()
+        let over = |patch: &Patch| patch.over(frames.of(frame), frames.shape);
+        let pictures: Vec<Vec<u8>> = patches.iter().map(over).collect();
+        shown(&pictures.iter().map(Vec::as_slice).collect::<Vec<_>>())
     };
     let coarse = Patch::everywhere();
     let told = covered(&coarse)?;
     let mut fine: Vec<Patch> = Vec::new();
-    for &rule in rules {
-        let lost = lost_of_rule(&told, rule);
+    for broken in rules {
+        let lost = broken.lost(&before, &told);
         let mut order: Vec<usize> = (0..lost.len()).collect();
         order.sort_by(|one, other| lost[*other].total_cmp(&lost[*one]));
         fine.extend(order.into_iter().take(LOOKED_INTO).flat_map(|at| coarse[at].inside()));
@@ -135,9 +163,9 @@ pub(super) fn maps(
     let map = |lost: [Vec<f64>; 2]| Map::new(frame, &spread(&coarse, &lost[0]), &spread(&fine, &lost[1]));
     let both = [&told, &told_fine];
     Ok(Some(Maps {
-        rules: rules.iter().map(|&rule| map(both.map(|told| lost_of_rule(told, rule)))).collect(),
+        rules: rules.iter().map(|broken| map(both.map(|told| broken.lost(&before, told)))).collect(),
         concepts: (0..before.concepts[0].len())
-            .map(|concept| map(both.map(|told| lost_of_concept(told, concept))))
+            .map(|concept| map(both.map(|told| lost_of_concept(&before, told, concept))))
             .collect(),
     }))
 }

@@ -9,8 +9,7 @@ use chimera_logic::printer::quote_name;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::vocabulary::ConceptId;
 
-use super::cover::CELLS;
-use super::evidence::{self, Map, Maps};
+use super::evidence::{self, Broken, Maps};
 use super::look::{Encoded, Look};
 use super::mend::{Bearing, Literal, Mend, Mending};
 use super::moments::Moments;
@@ -130,13 +129,14 @@ impl<'a> Explainer<'a> {
             wanted.rules.to_vec()
         };
         let when = if look.frame_count() > 1 { Some(Moments::of(&self.ready, &look, self.threads)?) } else { None };
-        let maps = if wanted.maps { self.maps(&look, &rules, when.as_ref())? } else { Vec::new() };
-        let told = rules.iter().enumerate().map(|(place, &rule)| {
-            let mut told = self.rule(rule, &parts, &concepts);
-            told.when = when.as_ref().map(|when| when.told(rule));
-            told.maps = self.maps_told(&told, &maps, place);
-            told
-        });
+        let mut of_rules: Vec<RuleTold> = rules.iter().map(|&rule| self.rule(rule, &parts, &concepts)).collect();
+        let broken: Vec<Broken> =
+            rules.iter().zip(&of_rules).map(|(&rule, told)| Broken { rule, shown: self.shown(told) }).collect();
+        let maps = if wanted.maps { self.maps(&look, &broken, when.as_ref())? } else { Vec::new() };
+        for (place, told) in of_rules.iter_mut().enumerate() {
+            told.when = when.as_ref().map(|when| when.told(rules[place]));
+            told.maps = self.maps_told(&broken[place], &maps, place);
+        }
         let told = Explanation {
             id: sources.id(sample).to_owned(),
             model: String::new(),
@@ -146,7 +146,7 @@ impl<'a> Explainer<'a> {
             flagged: self.thresholds.flags(&scores).sample,
             fpr: self.fpr,
             normal_samples: self.thresholds.rows(),
-            rules: told.collect(),
+            rules: of_rules,
             standings: standings.into_iter().map(|(_, standing)| standing).collect(),
             concepts: concepts_told,
             frames: look.frames().map_or(0, |frames| frames.shape.frames.get()),
@@ -253,39 +253,34 @@ impl<'a> Explainer<'a> {
     }
 
     /// Maps of the frames that matter most to the worst rule, or of the picture.
-    fn maps(&self, look: &Look<'_>, rules: &[usize], when: Option<&Moments>) -> Result<Vec<Maps>> {
+    fn maps(&self, look: &Look<'_>, rules: &[Broken], when: Option<&Moments>) -> Result<Vec<Maps>> {
         let frames = match (when, rules.first()) {
             (_, None) => Vec::new(),
             (None, _) => vec![0],
-            (Some(when), Some(&rule)) => when.busiest(rule, LOOKED_AT),
+            (Some(when), Some(broken)) => when.busiest(broken, LOOKED_AT),
         };
         let of = |frame| evidence::maps(&self.ready, look, (frame, rules), self.threads).transpose();
         frames.into_iter().filter_map(of).collect()
     }
 
-    /// Maps of a rule, and of its concepts that are shown where it is broken.
-    fn maps_told(&self, told: &RuleTold, maps: &[Maps], place: usize) -> Vec<MapTold> {
-        let seen = told.breach.iter().flat_map(|breach| &breach.concepts).filter(|of| of.shown);
-        let seen: Vec<(&str, ConceptId)> = seen
-            .filter_map(|of| Some((of.concept.as_str(), self.rule_set().dag.vocabulary().get(&of.concept)?)))
-            .collect();
+    /// The concepts that are seen where a rule is broken.
+    fn shown(&self, told: &RuleTold) -> Vec<ConceptId> {
+        let vocabulary = self.rule_set().dag.vocabulary();
+        told.seen().filter_map(|concept| vocabulary.get(concept)).collect()
+    }
+
+    /// Maps of a rule, and of the concepts that are seen where it is broken; a concept that is alone there has the map of the rule.
+    fn maps_told(&self, broken: &Broken, maps: &[Maps], place: usize) -> Vec<MapTold> {
+        let names = self.rule_set().dag.vocabulary();
         let mut told = Vec::new();
         for maps in maps {
-            told.push(map_told(None, &maps.rules[place]));
-            told.extend(seen.iter().map(|(name, concept)| map_told(Some(name), &maps.concepts[concept.index()])));
+            told.push(MapTold::new(None, &maps.rules[place]));
+            let of = |concept: &ConceptId| MapTold::new(Some(names.name(*concept)), &maps.concepts[concept.index()]);
+            if broken.shown.len() > 1 {
+                told.extend(broken.shown.iter().map(of));
+            }
         }
         told
-    }
-}
-
-fn map_told(concept: Option<&str>, map: &Map) -> MapTold {
-    MapTold {
-        concept: concept.map(str::to_owned),
-        frame: map.frame,
-        size: [CELLS; 2],
-        cells: map.cells.clone(),
-        most: map.most,
-        peak: map.peak(),
     }
 }
 

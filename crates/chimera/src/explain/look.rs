@@ -126,30 +126,23 @@ impl<'a> Look<'a> {
         self.encode(&self.vectors, variants)
     }
 
-    /// The sample with one frame in the place of another: for each variant the frame, and what is seen instead.
+    /// The sample as if pictures were all that is seen of it: each picture in the place of every frame.
     ///
     /// # Errors
     /// z that is not finite.
-    pub fn replaced(&self, variants: &[(usize, Vec<u8>)]) -> Result<Encoded> {
+    pub fn pictured(&self, pictures: &[&[u8]]) -> Result<Encoded> {
         let Some(frames) = &self.frames else {
             return Err(Error::input("given features have no frames".to_owned(), None));
         };
         let shape = FrameShape { frames: NonZeroUsize::MIN, ..frames.shape };
-        let mut vectors = vec![self.vectors.clone()];
-        for group in variants.chunks(TOGETHER) {
-            let seen: Vec<&[u8]> = group.iter().map(|(_, bytes)| bytes.as_slice()).collect();
-            let batch = Batch::Frames(input::normalised(&seen, shape, self.threads, &self.bank.device())?);
+        let mut vectors = Vec::new();
+        for group in pictures.chunks(TOGETHER) {
+            let batch = Batch::Frames(input::normalised(group, shape, self.threads, &self.bank.device())?);
             vectors.push(self.pool.install(|| self.bank.backbone(batch))?);
         }
-        let count = self.frame_count();
-        let orders: Vec<Vec<usize>> = variants
-            .iter()
-            .enumerate()
-            .map(|(variant, (replaced, _))| {
-                (0..count).map(|frame| if frame == *replaced { count + variant } else { frame }).collect()
-            })
-            .collect();
-        self.encode(&Tensor::cat(vectors, 0), &orders)
+        let throughout: Vec<Vec<usize>> =
+            (0..pictures.len()).map(|picture| vec![picture; self.frame_count()]).collect();
+        self.encode(&Tensor::cat(vectors, 0), &throughout)
     }
 
     /// z and logits of variants, whose frames are rows of `vectors`.

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use super::evidence::{Told, ask, severity};
+use super::evidence::{Broken, Told, ask};
 use super::look::Look;
 use super::told::WhenTold;
 use crate::error::Result;
@@ -35,10 +35,8 @@ impl Moments {
     }
 
     /// The frames without which a rule is broken least, in their order.
-    pub(super) fn busiest(&self, rule: usize, count: usize) -> Vec<usize> {
-        let now = severity(&self.now.scores[0], rule);
-        let mut frames: Vec<(f64, usize)> =
-            self.without.scores.iter().map(|scores| now - severity(scores, rule)).zip(0..).collect();
+    pub(super) fn busiest(&self, broken: &Broken, count: usize) -> Vec<usize> {
+        let mut frames: Vec<(f64, usize)> = broken.lost(&self.now, &self.without).into_iter().zip(0..).collect();
         frames.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         let mut frames: Vec<usize> = frames.into_iter().take(count).map(|(_, frame)| frame).collect();
         frames.sort_unstable();

@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+use super::cover::CELLS;
+use super::evidence::Map;
+
 /// Everything about one sample.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
@@ -72,6 +75,14 @@ pub struct RuleTold {
     pub when: Option<WhenTold>,
 }
 
+impl RuleTold {
+    /// The concepts that are seen where it is broken.
+    pub fn seen(&self) -> impl Iterator<Item = &str> {
+        let concepts = self.breach.iter().flat_map(|breach| &breach.concepts);
+        concepts.filter(|of| of.shown).map(|of| of.concept.as_str())
+    }
+}
+
 /// A part of a rule.
 #[derive(Clone, Debug, Serialize)]
 pub struct PartTold {
@@ -137,6 +148,19 @@ pub struct MapTold {
     pub most: f64,
     /// The middle of the cell where most is, in shares of width and height.
     pub peak: Option<[f64; 2]>,
+}
+
+impl MapTold {
+    pub(super) fn new(concept: Option<&str>, map: &Map) -> Self {
+        Self {
+            concept: concept.map(str::to_owned),
+            frame: map.frame,
+            size: [CELLS; 2],
+            cells: map.cells.clone(),
+            most: map.most,
+            peak: map.peak(),
+        }
+    }
 }
 
 /// When a rule is seen to be broken.

@@ -102,10 +102,14 @@ impl Pictures {
         }
         let mut shots = if told.frames == 1 { shot("f0", "", "as it is") } else { String::new() };
         for map in rule.maps.iter().filter(|map| map.peak.is_some()) {
-            let of = map.concept.as_ref().map_or_else(
-                || "<b>the violation</b>".to_owned(),
-                |concept| format!("evidence for <span class=\"name\">{}</span>", escape(concept)),
-            );
+            let name = |concept: &str| format!("<span class=\"name\">{}</span>", escape(concept));
+            let of = match &map.concept {
+                Some(concept) => format!("evidence for {}", name(concept)),
+                None => {
+                    let seen: Vec<String> = rule.seen().map(name).collect();
+                    format!("<b>what breaks it</b>{}{}", if seen.is_empty() { "" } else { ": " }, seen.join(" and "))
+                }
+            };
             let words = format!("{of}{}: up to {:+.1} logits", in_frame(map.frame), map.most);
             shots += &shot(&format!("f{}", map.frame), &heat(map), &words);
         }
