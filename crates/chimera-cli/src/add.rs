@@ -1,18 +1,15 @@
 //! `chimera add`: new rules into a trained model.
 
 use anyhow::bail;
-use chimera::card;
 use chimera::data::dataset::Dataset;
-use chimera::gate;
 use chimera::gate::config::GateConfig;
 use chimera::gate::report::GatesReport;
 use chimera::gate::rules::GateSection;
-use chimera::gate::stage::{Material, Place};
+use chimera::gate::stage::Place;
 use chimera::leaf::device::DeviceChoice;
 use chimera::mine::record;
 use chimera::model::{self, Model};
-use chimera::score::engine::Engine;
-use chimera::score::readable;
+use chimera::teach::{self, Gating};
 use chimera_logic::load::load_text;
 use chimera_logic::printer::format_rules;
 use chimera_logic::rules::{Rule, RuleSet};
@@ -43,20 +40,17 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
     let (cache, threads) = (cache_folder(arguments.cache.as_deref())?, arguments.threads.get());
     let shown = Shown::new(console);
     let encoded = material::encode(&model, &dataset, &cache, threads, &shown)?;
-    let rows = model.manifest.config.share(encoded.present(&dataset.train()?));
-    let material = Material { dataset: &dataset, rows: &rows, bank: &model.bank, encoded: &encoded };
-    let gates = folder.join(model::GATES);
-    std::fs::create_dir_all(&gates)?;
-    let place = Place { cache: &cache, gates: Some(&gates), threads, retrain: false };
-    let mut stage = gate::stage::run(material, &rule_set, &config, place, &|event| shown.show_gates(&event))?;
-    drop(shown);
     let kept = section.filter(|_| old.as_ref().is_some_and(|old| replaced(old, &new).count() < old.rules.len()));
     let kept = kept.map(|section| section.mined.clone()).unwrap_or_default();
-    stage.mined = record::joined(kept.into_iter().chain(mined));
-    say_taught_again(section, &stage.report, console);
-    let manifest = model::write_gates(folder, model.manifest, &rule_set, &stage)?;
-    readable::write(&Engine::open(folder, &device)?, folder, threads)?;
-    card::write(folder, &manifest, &dataset, Some(&stage.report))?;
+    let mined = record::joined(kept.into_iter().chain(mined));
+    let gates = folder.join(model::GATES);
+    let place = Place { cache: &cache, gates: Some(&gates), threads, retrain: false };
+    let gating =
+        Gating { dataset: &dataset, encoded: &encoded, rule_set: &rule_set, mined: &mined, config: &config, place };
+    let section = section.cloned();
+    let (stage, manifest) = teach::regate(folder, model, gating, &device, &|event| shown.show_taught(&event))?;
+    drop(shown);
+    say_taught_again(section.as_ref(), &stage.report, console);
     if arguments.json {
         console.write_json(&stage.report)?;
     } else {

@@ -10,26 +10,21 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use chimera::card;
 use chimera::data::dataset::Dataset;
 use chimera::gate;
 use chimera::gate::report::GatesReport;
-use chimera::gate::stage::{Material, Place};
 use chimera::leaf::calibrate::{Method, Quality};
-use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::encoder::{EncoderConfig, Network};
-use chimera::leaf::stage::{self, LeafStage, MeasuredOn, Workplace};
+use chimera::leaf::stage::{LeafStage, MeasuredOn, Workplace};
 use chimera::leaf::train::{EpochRecord, Start, StopReason};
 use chimera::metric::leaf_table::{LeafMeans, LeafRow, LeafTable};
 use chimera::model::{self, ModelManifest};
-use chimera::score::engine::Engine;
-use chimera::score::readable;
+use chimera::teach::{self, Lesson};
 use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::TrainArguments;
 use crate::console::Console;
-use crate::rules::input::Traced;
 use crate::table::{Align, Table, counted};
 
 /// So many concepts are named.
@@ -85,36 +80,17 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
         strict: arguments.strict_media,
     };
     let shown = events::Shown::new(console);
-    let stage = stage::run(&dataset, &choices.leaf, &workplace, &|event| shown.show(&event))?;
-    let gate_stage = match &traced {
-        None => None,
-        Some(Traced { rule_set, mined }) => {
-            let gates = arguments.out.join(model::GATES);
-            fs::create_dir_all(&gates).with_context(|| unusable(&gates))?;
-            let rows = choices.leaf.share(stage.encoded.present(&dataset.train()?));
-            let (bank, encoded) = (&stage.trained.bank, &stage.encoded);
-            let material = Material { dataset: &dataset, rows: &rows, bank, encoded };
-            let threads = arguments.threads.get();
-            let place = Place { cache: &cache, gates: Some(&gates), threads, retrain: arguments.retrain };
-            let mut taught =
-                gate::stage::run(material, rule_set, &choices.gates, place, &|event| shown.show_gates(&event))?;
-            taught.mined.clone_from(mined);
-            Some(taught)
-        }
-    };
+    let rules = traced.as_ref().map(|traced| (&traced.rule_set, &traced.mined[..]));
+    let lesson =
+        Lesson { dataset: &dataset, rules, leaf: &choices.leaf, gates: &choices.gates, retrain: arguments.retrain };
+    let taught = teach::run(&arguments.out, lesson, &workplace, &|event| shown.show_taught(&event))?;
     drop(shown);
-    let taught = traced.as_ref().map(|traced| &traced.rule_set).zip(gate_stage.as_ref());
-    let manifest = model::write(&arguments.out, &dataset, &choices.leaf, &stage, taught)?;
-    if taught.is_some() {
-        let engine = Engine::open(&arguments.out, &DeviceChoice::default().open())?;
-        readable::write(&engine, &arguments.out, arguments.threads.get())?;
-    }
-    let report = gate_stage.as_ref().map(|stage| &stage.report);
-    card::write(&arguments.out, &manifest, &dataset, report)?;
+    let (stage, manifest) = (&taught.leaf, &taught.manifest);
+    let report = taught.gates.as_ref().map(|stage| &stage.report);
     if arguments.json {
-        console.write_json(&Summary::of(&stage, &manifest, report))?;
+        console.write_json(&Summary::of(stage, manifest, report))?;
     } else {
-        write_text(&stage, console.results())?;
+        write_text(stage, console.results())?;
         report.map_or(Ok(()), |report| gates::write_text(report, console.results()))?;
     }
     if let Some(section) = &manifest.gates {

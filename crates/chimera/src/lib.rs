@@ -27,4 +27,5 @@ pub mod report;
 pub mod review;
 pub mod score;
 pub mod seed;
+pub mod teach;
 pub mod toml_file;

@@ -12,6 +12,7 @@ use chimera::leaf::stage::{Cached, StageEvent};
 use chimera::leaf::train::{EpochRecord, TrainEvent};
 use chimera::media::prepared::Progress;
 use chimera::score::method::Method;
+use chimera::teach;
 
 use crate::console::{Bar, Console};
 use crate::table::counted;
@@ -30,6 +31,13 @@ pub(crate) struct Shown<'a> {
 impl<'a> Shown<'a> {
     pub(crate) fn new(console: &'a Console) -> Self {
         Self { console, bar: Mutex::new(None), not_kept: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn show_taught(&self, event: &teach::Event<'_>) {
+        match event {
+            teach::Event::Leaf(event) => self.show(event),
+            teach::Event::Gates(event) => self.show_gates(event),
+        }
     }
 
     pub(crate) fn show(&self, event: &StageEvent<'_>) {

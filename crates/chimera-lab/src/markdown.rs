@@ -1,0 +1,41 @@
+//! Tables of results as Markdown.
+
+/// A table: a header, then rows; all but the first column are numbers.
+pub(crate) struct Table {
+    columns: usize,
+    text: String,
+}
+
+impl Table {
+    pub(crate) fn new(header: &[&str]) -> Self {
+        let line = format!("| {} |\n|---|{}\n", header.join(" | "), "--:|".repeat(header.len().saturating_sub(1)));
+        Self { columns: header.len(), text: line }
+    }
+
+    /// Adds a row; cells that are missing are empty.
+    pub(crate) fn row(&mut self, mut cells: Vec<String>) {
+        cells.resize(self.columns, String::new());
+        self.text +=
+            &format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "));
+    }
+
+    pub(crate) fn text(self) -> String {
+        self.text
+    }
+}
+
+/// Three decimals, or a dash.
+pub(crate) fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
+}
+
+/// A difference with its interval.
+pub(crate) fn difference(value: f64, interval: Option<chimera::metric::bootstrap::Interval>) -> String {
+    let ends = interval.map_or_else(String::new, |ends| format!(" [{:+.3}, {:+.3}]", ends.low, ends.high));
+    format!("{value:+.3}{ends}")
+}
+
+/// A number of things.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
