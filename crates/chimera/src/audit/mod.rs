@@ -104,6 +104,8 @@ pub struct AuditedRule {
     pub unsure: usize,
     /// Rows that probably really break it.
     pub real_violations: usize,
+    /// Rows that break it and are not judged, since the rule is left out.
+    pub unjudged: usize,
     /// Rows on which its truth cannot be told.
     pub unknown: usize,
     /// Why the rule is not audited; `None` where it is.
@@ -134,6 +136,12 @@ impl Audit {
         self.suspects.iter().filter(|suspect| suspect.verdict == verdict).count()
     }
 
+    /// How often a rule is broken that is left out.
+    #[must_use]
+    pub fn unjudged(&self) -> usize {
+        self.rules.iter().map(|rule| rule.unjudged).sum()
+    }
+
     /// What is left out, and why.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
@@ -150,8 +158,12 @@ impl Audit {
                 "nothing can be told of `{names}`: fewer than {FEWEST_LABELS} train rows show it, or fewer do not"
             ));
         }
-        let left_out = self.rules.iter().filter_map(|rule| Some((&rule.rule, rule.left_out.as_ref()?)));
-        notes.extend(left_out.map(|(rule, reason)| format!("rule `{rule}` is left out: {reason}")));
+        let left_out = self.rules.iter().filter_map(|rule| Some((rule, rule.left_out.as_ref()?)));
+        notes.extend(left_out.map(|(of, reason)| {
+            let rows = counted(of.unjudged, "row");
+            let broken = if of.unjudged > 0 { format!("; broken by {rows}") } else { String::new() };
+            format!("rule `{}` is left out: {reason}{broken}", of.rule)
+        }));
         notes
     }
 }
@@ -230,15 +242,24 @@ fn judged(
     let mut diagrams = Diagrams::new(dag, &rule_set.roots(), Limits::default());
     let (mut rules, mut suspects) = (Vec::new(), Vec::new());
     for (number, rule) in rule_set.rules.iter().enumerate() {
-        let unknown = truths.broken[number].iter().filter(|broken| broken.is_none()).count();
+        let count = |truth: Option<bool>| truths.broken[number].iter().filter(|broken| **broken == truth).count();
+        let (unknown, broken_rows) = (count(None), count(Some(true)));
         let (name, formula) = (rule.name.clone(), dag.text(rule.root));
-        let [label_errors, unsure, real_violations] = [0; 3];
-        let mut audited =
-            AuditedRule { rule: name, formula, label_errors, unsure, real_violations, unknown, left_out: None };
+        let [label_errors, unsure, real_violations, unjudged] = [0; 4];
+        let mut audited = AuditedRule {
+            rule: name,
+            formula,
+            label_errors,
+            unsure,
+            real_violations,
+            unjudged,
+            unknown,
+            left_out: None,
+        };
         let circuit = match diagrams.compile(rule.root) {
             Ok(diagram) => diagrams.circuit(&[diagram]),
             Err(error) => {
-                rules.push(AuditedRule { left_out: Some(error.to_string()), ..audited });
+                rules.push(AuditedRule { unjudged: broken_rows, left_out: Some(error.to_string()), ..audited });
                 continue;
             }
         };
@@ -252,6 +273,8 @@ fn judged(
             };
             let said: Vec<Said> = concepts.iter().map(said).collect();
             let Some(found) = judge(&circuit, &said, table.concepts.len()) else {
+                let judged = audited.label_errors + audited.unsure + audited.real_violations;
+                audited.unjudged = broken_rows - judged;
                 audited.left_out = Some("no labels can keep it".to_owned());
                 break;
             };
