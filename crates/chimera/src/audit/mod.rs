@@ -5,6 +5,7 @@
 //! decide.
 
 mod files;
+mod fit;
 mod judge;
 mod logistic;
 mod opinion;
@@ -14,7 +15,6 @@ mod tests;
 
 use std::cmp::Reverse;
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use chimera_logic::bdd::{Diagrams, Limits};
 use chimera_logic::rules::RuleSet;
@@ -22,18 +22,17 @@ use chimera_logic::vocabulary::ConceptId;
 use serde::Serialize;
 
 pub use self::files::write;
+pub use self::fit::check_fit;
 pub use self::judge::{LIKELY, SURE, Verdict};
 use self::judge::{Said, judge};
 pub use self::opinion::FEWEST_LABELS;
 use self::opinion::Opinions;
 use crate::data::dataset::Dataset;
 use crate::data::split::Split;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::eval::truth::{RuleTruths, labels_of};
 use crate::gate::heads::concepts_of;
 use crate::leaf::encode::EncodedRows;
-use crate::leaf::stream::Sources;
-use crate::model::Model;
 use crate::report::html::counted;
 
 /// A concept of a broken rule.
@@ -166,29 +165,6 @@ impl Audit {
         }));
         notes
     }
-}
-
-/// Makes sure that a model can judge labels of a dataset under rules, before anything is encoded.
-///
-/// # Errors
-/// A model that looks at something else, and one that does not know a concept of the rules.
-pub fn check_fit(model: &Model, folder: &Path, dataset: &Dataset, rule_set: &RuleSet) -> Result<()> {
-    let known = &model.manifest.bank.concepts;
-    let rules = 0..rule_set.rules.len();
-    let mut missing: Vec<ConceptId> = rules
-        .flat_map(|rule| concepts_of(rule_set, rule))
-        .filter(|concept| !known.iter().any(|name| name == rule_set.dag.vocabulary().name(*concept)))
-        .collect();
-    missing.sort_unstable();
-    missing.dedup();
-    if !missing.is_empty() {
-        let names: Vec<&str> = missing.iter().map(|&concept| rule_set.dag.vocabulary().name(concept)).collect();
-        let message =
-            format!("the model in `{}` does not know `{}`, which rules speak of", folder.display(), names.join("`, `"));
-        let hint = "name a model that was trained on these concepts";
-        return Err(Error::input(message, Some(hint.to_owned())));
-    }
-    Sources::Rows { dataset, rows: &[] }.check(&model.manifest.bank.encoder)
 }
 
 /// Audits the labels of train and calibration rows under rules over the dataset's own concepts.
