@@ -94,7 +94,7 @@ fn counted_rule(rule_set: &RuleSet, rule: &Rule, (shown, by_bank): (&Rows, bool)
     let mut diagrams = Diagrams::new(&rule_set.dag, &[rule.root], Limits::default());
     let diagram = diagrams.compile(rule.root).ok()?;
     let circuit = diagrams.circuit(&[diagram]);
-    if circuit.decisions().count() > most {
+    if circuit.len() > most {
         return None;
     }
     let decisions = circuit.decisions().map(|(concept, [low, high])| Some([shown.place(concept.index())?, low, high]));
