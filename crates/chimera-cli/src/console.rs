@@ -100,6 +100,17 @@ pub(crate) fn file_of(out: Option<&Path>) -> Option<&Path> {
     out.filter(|path| !["-", "/dev/stdout"].map(Path::new).contains(path))
 }
 
+/// The file that `-o` names, for a command that tells something else on standard output.
+pub(crate) fn file_beside(out: Option<&Path>) -> anyhow::Result<Option<&Path>> {
+    match (out, file_of(out)) {
+        (Some(path), None) => bail!(
+            "expected a file for `-o`, got `{}`\nhint: standard output has what is told; leave `-o` out, or give `--json` for programs",
+            path.display()
+        ),
+        (_, file) => Ok(file),
+    }
+}
+
 /// Makes sure before any work that a result can go where `-o` says: its folder is there, and it is neither a file that the
 /// command reads nor anything inside a folder that it reads.
 pub(crate) fn check_out(

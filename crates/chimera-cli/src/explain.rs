@@ -8,11 +8,12 @@ use chimera::explain::explainer::{Explainer, Wanted};
 use chimera::explain::page::{Pictures, page};
 use chimera::explain::told::{Explanation, MapTold, RuleTold};
 use chimera::leaf::device::DeviceChoice;
+use chimera::review::nearest_rule;
 use chimera::score::engine::Engine;
 
 use crate::Outcome;
 use crate::args::ExplainArguments;
-use crate::console::{Console, check_out, file_of};
+use crate::console::{Console, check_out, file_beside};
 use crate::score::input::Input;
 use crate::table::{Align, Table};
 use crate::train::cache_folder;
@@ -21,7 +22,7 @@ use crate::train::cache_folder;
 const PARTS: usize = 4;
 
 pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow::Result<Outcome> {
-    let file = file_of(arguments.out.as_deref());
+    let file = file_beside(arguments.out.as_deref())?;
     if let Some(path) = file.filter(|path| !path.extension().is_some_and(|ending| ending == "html" || ending == "htm"))
     {
         bail!(
@@ -68,11 +69,9 @@ fn rule_of(engine: &Engine, name: &str) -> anyhow::Result<usize> {
     if let Some(rule) = engine.rules().position(|rule| rule == name) {
         return Ok(rule);
     }
-    let names = chimera_logic::vocabulary::Vocabulary::closed(engine.rules().map(str::to_owned), "the model");
-    match names.nearest(name) {
-        Some(near) => bail!("the model has no rule `{name}`\nhint: did you mean `{near}`?"),
-        None => bail!("the model has no rule `{name}`\nhint: it has {}", engine.rules().collect::<Vec<_>>().join(", ")),
-    }
+    let hint = nearest_rule(engine.rules(), name)
+        .unwrap_or_else(|| format!("it has {}", engine.rules().collect::<Vec<_>>().join(", ")));
+    bail!("the model has no rule `{name}`\nhint: {hint}")
 }
 
 /// The one sample that is asked for.
@@ -159,25 +158,24 @@ fn write_rule(rule: &RuleTold, told: &Explanation, out: &mut dyn Write) -> io::R
     if let Some(repair) = &rule.repair {
         writeln!(out, "  {} (cost {:.2})", repair.words, repair.cost)?;
     }
-    for part in rule.parts.iter().filter(|part| part.lift > 5e-4).take(PARTS) {
+    for part in rule.parts.iter().flatten().filter(|part| part.lift > 5e-4).take(PARTS) {
         let wish = if part.wanted { "if it held" } else { "if it did not hold" };
         writeln!(out, "  {} {}: {wish}, the rule would hold with {:.3}", part.formula, shown(part.p), part.then)?;
     }
     let place = |map: &MapTold| {
         let frame = if told.frames > 1 { format!(" of frame {}", map.frame + 1) } else { String::new() };
-        let seen: Vec<&str> = rule.seen().collect();
-        let of = match (&map.concept, seen.is_empty()) {
-            (Some(concept), _) => concept.clone(),
-            (None, true) => "the violation".to_owned(),
-            (None, false) => seen.join(" and "),
-        };
+        let of = map.concept.clone().unwrap_or_else(|| rule.seen().collect::<Vec<_>>().join(" and "));
         map.peak.map(|[across, down]| {
             format!("  {of}: evidence is strongest {:.0} % across, {:.0} % down{frame}", 100.0 * across, 100.0 * down)
         })
     };
     rule.maps.iter().filter_map(place).try_for_each(|line| writeln!(out, "{line}"))?;
     if let Some(when) = &rule.when {
-        let scores: Vec<String> = when.so_far.iter().map(|score| format!("{score:.2}")).collect();
+        let scores: Vec<String> = when
+            .so_far
+            .iter()
+            .map(|score| score.map_or_else(|| "-".to_owned(), |score| format!("{score:.2}")))
+            .collect();
         writeln!(out, "  score up to each frame: {}", scores.join(" "))?;
     }
     Ok(())

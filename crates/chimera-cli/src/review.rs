@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use chimera::leaf::device::DeviceChoice;
-use chimera::review::{Proposal, Review, Reviewed, review};
+use chimera::review::{MOST_VERDICTS, Proposal, Proposals, Review, Reviewed, review};
 use chimera::score::engine::Engine;
 
 use crate::Outcome;
 use crate::args::ReviewArguments;
-use crate::console::{Console, check_out, csv_error, file_of};
-use crate::table::{Align, Table, counted};
+use crate::console::{Console, check_out, csv_error, file_beside};
+use crate::table::{Align, Table, counted, grouped};
 
 /// The columns of `-o`.
 const COLUMNS: [&str; 12] = [
@@ -28,12 +28,12 @@ const COLUMNS: [&str; 12] = [
 ];
 
 pub(crate) fn run(arguments: &ReviewArguments, console: &mut Console) -> anyhow::Result<Outcome> {
-    let out = file_of(arguments.out.as_deref());
-    let inputs = [&arguments.verdicts, &arguments.scores];
-    check_out(out, inputs.into_iter().cloned(), &[&arguments.model])?;
+    let out = file_beside(arguments.out.as_deref())?;
+    let inputs = [&arguments.verdicts].into_iter().chain(&arguments.scores);
+    check_out(out, inputs.cloned(), &[&arguments.model])?;
     let engine = Engine::open(&arguments.model, &DeviceChoice::default().open())?;
     let rules: Vec<&str> = engine.rules().collect();
-    let found = review(&rules, &arguments.verdicts, &arguments.scores, arguments.precision)?;
+    let found = review(&rules, &arguments.verdicts, arguments.scores.as_deref(), arguments.precision)?;
     if let Some(path) = out {
         console.write_out(Some(path), &[], |out| write_csv(&found, out))?;
     }
@@ -43,6 +43,9 @@ pub(crate) fn run(arguments: &ReviewArguments, console: &mut Console) -> anyhow:
         write_text(&found, console.results())?;
     }
     say_left_out(&found, console);
+    if arguments.scores.is_none() {
+        console.say("without `--scores` no thresholds are proposed; give it what `chimera score -o` wrote");
+    }
     Ok(Outcome::Done)
 }
 
@@ -56,6 +59,10 @@ fn say_left_out(review: &Review, console: &Console) {
     if review.unscored > 0 {
         console.say(format_args!("{} left out: nothing could be scored there", counted(review.unscored, "verdict")));
     }
+}
+
+fn sure(reviewed: &Reviewed) -> Option<&Proposal> {
+    reviewed.proposals.as_ref()?.sure.as_ref()
 }
 
 fn name(reviewed: &Reviewed) -> &str {
@@ -74,8 +81,7 @@ fn write_text(review: &Review, out: &mut dyn Write) -> io::Result<()> {
         ("real lost", Align::Right),
     ]);
     for reviewed in &review.reviewed {
-        let of = &reviewed.precision;
-        let sure = reviewed.proposals.sure.as_ref();
+        let (of, sure) = (&reviewed.precision, sure(reviewed));
         let shown = |text: &dyn Fn(&Proposal) -> String| sure.map_or_else(|| "-".to_owned(), text);
         table.row(vec![
             name(reviewed).to_owned(),
@@ -89,8 +95,12 @@ fn write_text(review: &Review, out: &mut dyn Write) -> io::Result<()> {
         ]);
     }
     table.write(out, 0)?;
-    for reviewed in review.reviewed.iter().filter(|reviewed| reviewed.proposals.sure.is_none()) {
-        writeln!(out, "{}: {}", name(reviewed), why_not(reviewed, review.wanted))?;
+    for reviewed in review.reviewed.iter().filter(|reviewed| sure(reviewed).is_none()) {
+        let Some(proposals) = &reviewed.proposals else { continue };
+        writeln!(out, "{}: {}", name(reviewed), why_not(reviewed, proposals, review.wanted))?;
+    }
+    if !review.without_scores.is_empty() {
+        writeln!(out, "with verdicts only on what has no score: {}", review.without_scores.join(", "))?;
     }
     if !review.without.is_empty() {
         writeln!(out, "without a verdict: {}", review.without.join(", "))?;
@@ -98,7 +108,7 @@ fn write_text(review: &Review, out: &mut dyn Write) -> io::Result<()> {
     let options: Vec<String> = review
         .reviewed
         .iter()
-        .filter_map(|reviewed| Some((reviewed.rule.as_ref()?, reviewed.proposals.sure.as_ref()?)))
+        .filter_map(|reviewed| Some((reviewed.rule.as_ref()?, sure(reviewed)?)))
         .map(|(rule, sure)| format!("--threshold {}", for_shells(&format!("{rule}={}", sure.threshold))))
         .collect();
     if !options.is_empty() {
@@ -108,13 +118,16 @@ fn write_text(review: &Review, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Why there is no threshold, and what it would take.
-fn why_not(reviewed: &Reviewed, wanted: f64) -> String {
-    let (of, proposals) = (&reviewed.precision, &reviewed.proposals);
-    let mut words = if of.verdicts < proposals.needed || proposals.estimate.is_some() {
+fn why_not(reviewed: &Reviewed, proposals: &Proposals, wanted: f64) -> String {
+    let of = &reviewed.precision;
+    let too_few = proposals.needed.is_none_or(|needed| of.verdicts < needed);
+    let mut words = if too_few || proposals.estimate.is_some() {
+        let needed = proposals
+            .needed
+            .map_or_else(|| format!("more than {}", grouped(MOST_VERDICTS)), |needed| format!("at least {needed}"));
         format!(
-            "{} cannot make sure of a precision of {wanted}: at least {} are needed above a threshold, if all are real",
+            "{} cannot make sure of a precision of {wanted}: {needed} are needed above a threshold, if all are real",
             counted(of.verdicts as usize, "verdict"),
-            proposals.needed
         )
     } else {
         format!("above no threshold is a precision of {wanted} seen: false alarms have the highest scores")
@@ -137,7 +150,8 @@ fn write_csv(review: &Review, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(COLUMNS).map_err(csv_error)?;
     for reviewed in &review.reviewed {
-        let (of, sure) = (&reviewed.precision, reviewed.proposals.sure.as_ref());
+        let (of, sure) = (&reviewed.precision, sure(reviewed));
+        let needed = reviewed.proposals.as_ref().and_then(|proposals| proposals.needed);
         let shown = |text: &dyn Fn(&Proposal) -> String| sure.map_or_else(String::new, text);
         let precision = |precision: Option<f64>| precision.map_or_else(String::new, |share| share.to_string());
         csv.write_record([
@@ -152,7 +166,7 @@ fn write_csv(review: &Review, out: &mut dyn Write) -> io::Result<()> {
             shown(&|sure| precision(sure.above.precision)),
             shown(&|sure| sure.above.low.to_string()),
             shown(&|sure| sure.lost.to_string()),
-            reviewed.proposals.needed.to_string(),
+            needed.map_or_else(String::new, |needed| needed.to_string()),
         ])
         .map_err(csv_error)?;
     }

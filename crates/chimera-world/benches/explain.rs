@@ -5,8 +5,8 @@
 //!
 //! The model is one that was trained on that world with its built-in rules (`docs/explain.md`). Scenes are drawn anew.
 //! Prints, over scenes that are flagged: how often the rule that is told first is the one that is broken, how often the strongest evidence
-//! for the broken rule lies in the mask of an object of the rule, how often a place at random would; and how long an explanation takes
-//! against scoring the same samples one by one.
+//! for the broken rule lies in the mask of an object of the rule, how often a place at random would; and how long an explanation
+//! of three rules, as the command gives it, takes against scoring the same samples one by one.
 
 #![allow(
     clippy::print_stdout,
@@ -190,7 +190,8 @@ fn measure(model: &Path, scenes: &[Scene], paths: &[PathBuf], method: Option<Met
     let explainer = Explainer::new(&engine, &parts, (method, 0.05), threads).expect("an explainer");
     let ready = engine.ready(Scoring { method, ..Scoring::default() }, None, threads).expect("ready");
     let kind = if scenes[0].views.len() == 1 { Media::Image } else { Media::Video };
-    let wanted = Wanted { rules: &[], top_k: 1, maps: true };
+    // As many rules as the command tells by default.
+    let wanted = Wanted { rules: &[], top_k: 3, maps: true };
     let [mut scoring, mut explaining] = [0.0; 2];
     let (mut flagged, mut right, mut in_mask) = (0, 0, 0);
     let (mut share, mut asked) = (0.0, 0);

@@ -79,8 +79,15 @@ pub(super) fn write_text(audit: &Audit, out: &mut dyn Write) -> io::Result<()> {
     for note in audit.notes() {
         writeln!(out, "{note}")?;
     }
-    if audit.suspects.is_empty() {
-        return writeln!(out, "no row to learn from breaks a rule: there is nothing to audit");
+    match (audit.suspects.len(), audit.unjudged()) {
+        (0, 0) => return writeln!(out, "no row to learn from breaks a rule: there is nothing to audit"),
+        (0, _) => {
+            return writeln!(
+                out,
+                "rows to learn from break only rules that are left out: nothing is said of their labels"
+            );
+        }
+        _ => {}
     }
     let mut table = Table::new(&[
         ("rule", Align::Left),

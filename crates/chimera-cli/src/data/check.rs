@@ -55,8 +55,8 @@ pub(crate) fn run(arguments: &DataCheckArguments, console: &mut Console) -> anyh
         }
         Err(error) => CheckReport::about_unreadable(&arguments.folder, error)?,
     };
-    let suspects = audit.as_ref().map_or(0, |audit: &Audit| audit.suspects.len());
-    let found = report.count(Severity::Error) > 0 || suspects > 0;
+    let broken = audit.as_ref().map_or(0, |audit: &Audit| audit.suspects.len() + audit.unjudged());
+    let found = report.count(Severity::Error) > 0 || broken > 0;
     if arguments.json {
         console.write_json(&Checked { report, audit })?;
     } else {

@@ -7,15 +7,6 @@ use crate::support::Sandbox;
 const RULES: &str = "watched: a => b\nsafe: c => !d\n";
 const WIDTH: usize = 12;
 
-/// Writes numbers as numpy does.
-fn write_npy(sandbox: &Sandbox, name: &str, width: usize, values: &[f32]) {
-    let header =
-        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {width}), }}\n", values.len() / width);
-    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    sandbox.write(name, [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), &bytes].concat());
-}
-
 /// Features of four concepts under rules that hold in truth, in which 2 % of the labels are wrong; a model trained on them; and
 /// the wrong labels, `id,concept`.
 fn planted() -> (Sandbox, BTreeSet<String>) {
@@ -29,7 +20,8 @@ fn planted() -> (Sandbox, BTreeSet<String>) {
             continue;
         }
         let mut noise = || (0..12).map(|_| random.f32()).sum::<f32>() - 6.0;
-        values.extend((0..WIDTH).map(|at| f32::from(u8::from(truth[at / 3])) + 0.4 * noise()));
+        let numbers = (0..WIDTH).map(|at| f32::from(u8::from(truth[at / 3])) + 0.4 * noise());
+        values.extend(numbers.flat_map(f32::to_le_bytes));
         let split = ["train", "train", "train", "calibration", "test"][row % 5];
         table += &format!("s{row:04},{split}");
         for (at, name) in ["a", "b", "c", "d"].iter().enumerate() {
@@ -42,7 +34,7 @@ fn planted() -> (Sandbox, BTreeSet<String>) {
         table += "\n";
         row += 1;
     }
-    write_npy(&sandbox, "z.npy", WIDTH, &values);
+    sandbox.write_npy("z.npy", WIDTH, &values);
     sandbox.write("labels.csv", table);
     sandbox.write("my.rules", RULES);
     assert_eq!(sandbox.run("import features labels.csv --features z.npy --out ds").code, 0);
@@ -106,7 +98,8 @@ fn refusals(sandbox: &Sandbox, words: &str) {
     assert!(refused(&format!("{words} -o ds/audit")).contains("lies in `ds`, which the command reads"));
     assert!(refused("data check ds --model model").contains("--rules"));
     assert!(refused("data check ds --rules my.rules -o x").contains("--model"));
-    assert!(refused("data check ds --rules my.rules --model ds").contains("ds"));
+    let err = refused("data check ds --rules my.rules --model ds");
+    assert!(err.contains("expected a model folder, got `ds` without `manifest.json`"), "{err}");
     // A concept that the model does not know, and features of another length.
     let table = sandbox.read("labels.csv");
     sandbox.write("renamed.csv", table.replacen(",a,", ",helmet,", 1));
@@ -114,7 +107,7 @@ fn refusals(sandbox: &Sandbox, words: &str) {
     assert_eq!(sandbox.run("import features renamed.csv --features z.npy --out renamed").code, 0);
     let err = refused("data check renamed --rules other.rules --model model --cache cache");
     assert!(err.contains("the model in `model` does not know `helmet`, which rules speak of"), "{err}");
-    write_npy(sandbox, "short.npy", 2, &vec![0.5; 2 * (table.lines().count() - 1)]);
+    sandbox.write_npy("short.npy", 2, &0.5_f32.to_le_bytes().repeat(2 * (table.lines().count() - 1)));
     assert_eq!(sandbox.run("import features labels.csv --features short.npy --out short").code, 0);
     let err = refused("data check short --rules my.rules --model model --cache cache");
     assert!(err.contains("expected 12 features a sample in `short`, which the model looks at, got 2"), "{err}");
@@ -122,4 +115,10 @@ fn refusals(sandbox: &Sandbox, words: &str) {
     sandbox.write("kept.rules", "sure: a | !a & b | !b\n");
     let ran = sandbox.run("data check ds --rules kept.rules --model model --cache cache");
     assert!(ran.code == 0 && ran.out.contains("no row to learn from breaks a rule"), "{}{}", ran.out, ran.err);
+    // One that no labels can keep: every row breaks it, and none is judged.
+    sandbox.write("never.rules", "never: a & !a\n");
+    let ran = sandbox.run("data check ds --rules never.rules --model model --cache cache");
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let expected = "rule `never` is left out: no labels can keep it; broken by 1,200 rows\n";
+    assert!(ran.out.contains(expected) && ran.out.contains("only rules that are left out"), "{}", ran.out);
 }

@@ -69,11 +69,13 @@ fn what_cannot_be_explained_gets_words() {
         ("model ds --id s000000 --rule wached", "the model has no rule `wached`\nhint: did you mean `watched`?"),
         ("model ds --id s000000 --rule zzzzzzzz", "hint: it has watched, either"),
         ("model ds --id s000000 -o why.txt", "expected a page `.html` for `-o`, got `why.txt`"),
-        ("model ds --id s000000 -o model/why.html", "model"),
+        ("model ds --id s000000 -o model/why.html", "`model/why.html` lies in `model`, which the command reads"),
+        ("model ds --id s000000 -o -", "expected a file for `-o`, got `-`"),
+        ("model ds --id s000000 -o /dev/stdout", "expected a file for `-o`, got `/dev/stdout`"),
         ("model ds --id s000000 --fpr 2", "expected `--fpr` from"),
         ("model ds --id s000000 --method oracle", "invalid value"),
         ("model gone.jpg -o why.html", "expected a dataset folder with features"),
-        ("nothing ds --id s000000", "nothing"),
+        ("nothing ds --id s000000", "cannot read `nothing/manifest.json`: "),
     ] {
         let ran = sandbox.run(&format!("explain {words}"));
         assert_eq!(ran.code, 2, "{words}: {}", ran.err);
@@ -227,10 +229,16 @@ fn a_video_is_told_frame_by_frame() {
         assert_eq!(when["so_far"][frames - 1], standing["score"]);
         let looked_at: Vec<u64> =
             rule["maps"].as_array().unwrap().iter().map(|map| map["frame"].as_u64().unwrap()).collect();
-        assert!(!looked_at.is_empty() && looked_at.iter().all(|frame| (*frame as usize) < frames));
+        // What breaks a rule by missing is seen nowhere.
+        let is_seen = rule["breach"]["concepts"].as_array().unwrap().iter().any(|of| of["shown"] == true);
+        assert_eq!(!looked_at.is_empty(), is_seen, "{rule}");
+        assert!(looked_at.iter().all(|frame| (*frame as usize) < frames));
     }
     let page = sandbox.read("why.html");
     assert!(
         page.contains("score, had the video stopped there") && page.matches("data:image/jpeg").count() >= frames.min(8)
     );
+    // One frame would make a model of pictures, which refuses videos.
+    let ran = sandbox.run("train ds --out one --cache cache --frames 1");
+    assert!(ran.code == 2 && ran.err.contains("expected at least 2 frames of a video, got `1`"), "{}", ran.err);
 }

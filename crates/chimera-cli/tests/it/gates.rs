@@ -28,9 +28,7 @@ fn sandbox() -> Sandbox {
         let split = if number % 4 == 0 { "test" } else { "train" };
         table += &format!("s{number:03},{split},{a},{b},{c},{d}\n");
     }
-    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({ROWS}, 12), }}\n");
-    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-    sandbox.write("z.npy", [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), &values].concat());
+    sandbox.write_npy("z.npy", 12, &values);
     sandbox.write("labels.csv", table);
     let ran = sandbox.run("import features labels.csv --features z.npy --out ds");
     assert_eq!(ran.code, 0, "{}", ran.err);

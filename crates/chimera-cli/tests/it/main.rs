@@ -21,6 +21,7 @@ mod import_solids;
 mod import_vidor;
 mod methods;
 mod mine;
+mod odd_names;
 mod review;
 mod rules;
 mod score;

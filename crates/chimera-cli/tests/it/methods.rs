@@ -41,13 +41,8 @@ fn sandbox(oracle: bool) -> Sandbox {
         values.extend(numbers);
         row += 1;
     }
-    let array = |values: &[u8]| {
-        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, 18), }}\n", values.len() / 72);
-        let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-        [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), values].concat()
-    };
-    sandbox.write("z.npy", array(&values));
-    sandbox.write("test.npy", array(&test_values));
+    sandbox.write_npy("z.npy", 18, &values);
+    sandbox.write_npy("test.npy", 18, &test_values);
     sandbox.write("labels.csv", table);
     sandbox.write("test.csv", test);
     sandbox.write("my.rules", RULES);
@@ -478,9 +473,7 @@ fn grafts_that_cannot_be_trusted_are_not_used() {
         table += &format!("s{row:04},{split},{a},{b},{c},{d}\n");
         values.extend(looks[class].iter().flat_map(|look| (look + 0.2 * random.f32()).to_le_bytes()));
     }
-    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (900, 16), }\n";
-    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-    sandbox.write("z.npy", [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), &values].concat());
+    sandbox.write_npy("z.npy", 16, &values);
     sandbox.write("labels.csv", table);
     sandbox.write("my.rules", "r: a => b\ns: a & c => b & d\n");
     assert_eq!(sandbox.run("import features labels.csv --features z.npy --out ds").code, 0);

@@ -89,6 +89,10 @@ fn refusals(sandbox: &Sandbox, text: &str) {
     assert!(refused(text, "-o wrong.csv").contains("`wrong.csv` is what the command reads"));
     assert!(refused(text, "-o model/proposals.csv").contains("lies in `model`, which the command reads"));
     assert!(!sandbox.path("model/proposals.csv").exists() && sandbox.read("wrong.csv") == text);
+    for out in ["-", "/dev/stdout"] {
+        let err = refused(text, &format!("-o {out}"));
+        assert!(err.contains(&format!("expected a file for `-o`, got `{out}`")), "{err}");
+    }
     // Three verdicts are too few, which is said with the number that it takes: 0.025^(1/36) is the first above 0.9.
     let few: Vec<&str> = text.lines().take(4).collect();
     sandbox.write("few.csv", few.join("\n"));
@@ -100,4 +104,33 @@ fn refusals(sandbox: &Sandbox, text: &str) {
         ran.out
     );
     assert!(!ran.out.contains("--threshold"), "{}", ran.out);
+    // Nobody reviews as many as it takes for this.
+    let ran = sandbox.run("review model few.csv --scores scores.csv --precision 0.9999999");
+    assert!(ran.out.contains("more than 1,000,000 are needed above a threshold"), "{}", ran.out);
+}
+
+#[test]
+fn without_scores_each_rule_has_its_precision_and_no_threshold() {
+    let sandbox = trained();
+    let (text, [all, real]) = verdicts(&sandbox);
+    sandbox.write("verdicts.csv", &text);
+    let ran = sandbox.run("review model verdicts.csv -o precision.csv");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let cells: Vec<&str> =
+        ran.out.lines().find(|line| line.starts_with("watched")).unwrap().split_whitespace().collect();
+    let precision = format!("{:.3}", real as f64 / all as f64);
+    assert_eq!(cells[1..4], [all.to_string().as_str(), &real.to_string(), &precision]);
+    // The interval holds the precision, and there is no threshold.
+    let [low, high] = [cells[4], cells[6]].map(|end| end.parse::<f64>().unwrap());
+    assert!(low < real as f64 / all as f64 && (real as f64 / all as f64) < high, "{cells:?}");
+    assert_eq!(cells[5..], ["to", cells[6], "-", "-", "-"]);
+    assert!(ran.out.contains("without a verdict: either") && !ran.out.contains("--threshold"), "{}", ran.out);
+    assert!(ran.err.contains("without `--scores` no thresholds are proposed"), "{}", ran.err);
+    let csv = sandbox.read("precision.csv");
+    let line = csv.lines().nth(1).unwrap();
+    assert!(line.starts_with(&format!("watched,{all},{real},")) && line.ends_with(",,,,,,"), "{csv}");
+    let ran = sandbox.run("review model verdicts.csv --json");
+    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(json["reviewed"][0]["real"].as_u64(), Some(real as u64));
+    assert!(json["reviewed"][0].get("sure").is_none(), "{json}");
 }

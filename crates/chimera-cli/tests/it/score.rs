@@ -32,9 +32,7 @@ fn sandbox() -> Sandbox {
         table += &format!("s{row:04},{split},{a},{b},{c},{d}\n");
         row += 1;
     }
-    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1200, 12), }\n";
-    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-    sandbox.write("z.npy", [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), &values].concat());
+    sandbox.write_npy("z.npy", 12, &values);
     sandbox.write("labels.csv", table);
     sandbox.write("my.rules", RULES);
     assert_eq!(sandbox.run("import features labels.csv --features z.npy --out ds").code, 0);
@@ -247,9 +245,7 @@ fn fresh_normal_rows_are_flagged_as_often_as_promised() {
             row += 1;
         }
     }
-    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (5000, 3), }\n";
-    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-    sandbox.write("z.npy", [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), &values].concat());
+    sandbox.write_npy("z.npy", 3, &values);
     sandbox.write("labels.csv", table);
     sandbox.write("my.rules", "watched: a => b\nsafe: b => !c\n");
     assert_eq!(sandbox.run("import features labels.csv --features z.npy --out ds").code, 0);

@@ -102,9 +102,7 @@ fn what_cannot_be_scored_is_said_before_any_work() {
 #[test]
 fn features_of_another_width_are_not_scored() {
     let sandbox = trained();
-    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
-    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-    sandbox.write("wide.npy", [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), &[0; 24]].concat());
+    sandbox.write_npy("wide.npy", 3, &[0; 24]);
     sandbox.write("wide.csv", "id,split,a,b\nx,test,1,1\ny,test,0,0\n");
     assert_eq!(sandbox.run("import features wide.csv --features wide.npy --out wide").code, 0);
     sandbox.write("bare.csv", "id,split,a,b\nx,test,1,1\ny,test,0,0\n");

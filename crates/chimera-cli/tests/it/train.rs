@@ -227,10 +227,8 @@ fn damaged_and_busy_caches_are_said() {
 #[test]
 fn the_papers_preset_needs_pictures() {
     let sandbox = Sandbox::new();
-    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 2), }\n";
     let numbers: Vec<u8> = (0..16_u8).flat_map(|number| f32::from(number).to_le_bytes()).collect();
-    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-    sandbox.write("z.npy", [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &numbers].concat());
+    sandbox.write_npy("z.npy", 2, &numbers);
     let rows: String = (0..8).map(|row| format!("s{row},{}\n", row % 2)).collect();
     sandbox.write("t.csv", format!("id,odd\n{rows}"));
     let ran = sandbox.run("import features t.csv --features z.npy --out ds");

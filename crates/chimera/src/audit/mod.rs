@@ -5,6 +5,7 @@
 //! decide.
 
 mod files;
+mod fit;
 mod judge;
 mod logistic;
 mod opinion;
@@ -14,7 +15,6 @@ mod tests;
 
 use std::cmp::Reverse;
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use chimera_logic::bdd::{Diagrams, Limits};
 use chimera_logic::rules::RuleSet;
@@ -22,18 +22,17 @@ use chimera_logic::vocabulary::ConceptId;
 use serde::Serialize;
 
 pub use self::files::write;
+pub use self::fit::check_fit;
 pub use self::judge::{LIKELY, SURE, Verdict};
 use self::judge::{Said, judge};
 pub use self::opinion::FEWEST_LABELS;
 use self::opinion::Opinions;
 use crate::data::dataset::Dataset;
 use crate::data::split::Split;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::eval::truth::{RuleTruths, labels_of};
 use crate::gate::heads::concepts_of;
 use crate::leaf::encode::EncodedRows;
-use crate::leaf::stream::Sources;
-use crate::model::Model;
 use crate::report::html::counted;
 
 /// A concept of a broken rule.
@@ -104,6 +103,8 @@ pub struct AuditedRule {
     pub unsure: usize,
     /// Rows that probably really break it.
     pub real_violations: usize,
+    /// Rows that break it and are not judged, since the rule is left out.
+    pub unjudged: usize,
     /// Rows on which its truth cannot be told.
     pub unknown: usize,
     /// Why the rule is not audited; `None` where it is.
@@ -134,6 +135,12 @@ impl Audit {
         self.suspects.iter().filter(|suspect| suspect.verdict == verdict).count()
     }
 
+    /// How often a rule is broken that is left out.
+    #[must_use]
+    pub fn unjudged(&self) -> usize {
+        self.rules.iter().map(|rule| rule.unjudged).sum()
+    }
+
     /// What is left out, and why.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
@@ -150,33 +157,14 @@ impl Audit {
                 "nothing can be told of `{names}`: fewer than {FEWEST_LABELS} train rows show it, or fewer do not"
             ));
         }
-        let left_out = self.rules.iter().filter_map(|rule| Some((&rule.rule, rule.left_out.as_ref()?)));
-        notes.extend(left_out.map(|(rule, reason)| format!("rule `{rule}` is left out: {reason}")));
+        let left_out = self.rules.iter().filter_map(|rule| Some((rule, rule.left_out.as_ref()?)));
+        notes.extend(left_out.map(|(of, reason)| {
+            let rows = counted(of.unjudged, "row");
+            let broken = if of.unjudged > 0 { format!("; broken by {rows}") } else { String::new() };
+            format!("rule `{}` is left out: {reason}{broken}", of.rule)
+        }));
         notes
     }
-}
-
-/// Makes sure that a model can judge labels of a dataset under rules, before anything is encoded.
-///
-/// # Errors
-/// A model that looks at something else, and one that does not know a concept of the rules.
-pub fn check_fit(model: &Model, folder: &Path, dataset: &Dataset, rule_set: &RuleSet) -> Result<()> {
-    let known = &model.manifest.bank.concepts;
-    let rules = 0..rule_set.rules.len();
-    let mut missing: Vec<ConceptId> = rules
-        .flat_map(|rule| concepts_of(rule_set, rule))
-        .filter(|concept| !known.iter().any(|name| name == rule_set.dag.vocabulary().name(*concept)))
-        .collect();
-    missing.sort_unstable();
-    missing.dedup();
-    if !missing.is_empty() {
-        let names: Vec<&str> = missing.iter().map(|&concept| rule_set.dag.vocabulary().name(concept)).collect();
-        let message =
-            format!("the model in `{}` does not know `{}`, which rules speak of", folder.display(), names.join("`, `"));
-        let hint = "name a model that was trained on these concepts";
-        return Err(Error::input(message, Some(hint.to_owned())));
-    }
-    Sources::Rows { dataset, rows: &[] }.check(&model.manifest.bank.encoder)
 }
 
 /// Audits the labels of train and calibration rows under rules over the dataset's own concepts.
@@ -230,15 +218,24 @@ fn judged(
     let mut diagrams = Diagrams::new(dag, &rule_set.roots(), Limits::default());
     let (mut rules, mut suspects) = (Vec::new(), Vec::new());
     for (number, rule) in rule_set.rules.iter().enumerate() {
-        let unknown = truths.broken[number].iter().filter(|broken| broken.is_none()).count();
+        let count = |truth: Option<bool>| truths.broken[number].iter().filter(|broken| **broken == truth).count();
+        let (unknown, broken_rows) = (count(None), count(Some(true)));
         let (name, formula) = (rule.name.clone(), dag.text(rule.root));
-        let [label_errors, unsure, real_violations] = [0; 3];
-        let mut audited =
-            AuditedRule { rule: name, formula, label_errors, unsure, real_violations, unknown, left_out: None };
+        let [label_errors, unsure, real_violations, unjudged] = [0; 4];
+        let mut audited = AuditedRule {
+            rule: name,
+            formula,
+            label_errors,
+            unsure,
+            real_violations,
+            unjudged,
+            unknown,
+            left_out: None,
+        };
         let circuit = match diagrams.compile(rule.root) {
             Ok(diagram) => diagrams.circuit(&[diagram]),
             Err(error) => {
-                rules.push(AuditedRule { left_out: Some(error.to_string()), ..audited });
+                rules.push(AuditedRule { unjudged: broken_rows, left_out: Some(error.to_string()), ..audited });
                 continue;
             }
         };
@@ -252,6 +249,8 @@ fn judged(
             };
             let said: Vec<Said> = concepts.iter().map(said).collect();
             let Some(found) = judge(&circuit, &said, table.concepts.len()) else {
+                let judged = audited.label_errors + audited.unsure + audited.real_violations;
+                audited.unjudged = broken_rows - judged;
                 audited.left_out = Some("no labels can keep it".to_owned());
                 break;
             };

@@ -66,7 +66,7 @@ pub(super) fn page(audit: &Audit, pictures: &Pictures) -> String {
     let mut body = format!("<h1>{}</h1>\n<p class=\"answer\">", escape(&title));
     let _ = writeln!(
         body,
-        "Among {} to learn from, a rule is broken {}: {} probably {}, {} probably {}, and of {} that cannot be said.</p>",
+        "Among {} to learn from, a rule that can be audited is broken {}: {} probably {}, {} probably {}, and of {} that cannot be said.</p>",
         counted(audit.rows, "row"),
         times(audit.suspects.len()),
         grouped(errors),

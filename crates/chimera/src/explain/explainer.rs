@@ -5,14 +5,13 @@ use std::path::Path;
 
 use burn::tensor::Device;
 use chimera_logic::dag::{Edge, Node, NodeId};
-use chimera_logic::printer::quote_name;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::vocabulary::ConceptId;
 
 use super::evidence::{self, Broken, Maps};
 use super::look::{Encoded, Look};
-use super::mend::{Bearing, Literal, Mend, Mending};
-use super::moments::Moments;
+use super::mend::{Bearing, Literal, Mending};
+use super::moments::{self, Moments};
 use super::parts::Parts;
 use super::told::{BreachTold, ConceptTold, Explanation, MapTold, PartTold, RepairTold, RuleTold, Shown, Standing};
 use crate::error::{Error, Result};
@@ -118,7 +117,7 @@ impl<'a> Explainer<'a> {
         let of_parts = self.scores(&self.parts, &encoded)?;
         let mut parts = vec![None; self.rule_set().dag.len()];
         self.nodes.iter().zip(&of_parts.p).for_each(|(node, p)| parts[node.index()] = *p);
-        let (concepts, concepts_told) = self.concepts(encoded.logits(0), &parts);
+        let (bank, concepts, concepts_told) = self.concepts(encoded.logits(0), &parts);
 
         let standings = self.standings(&scores);
         let rules: Vec<usize> = if wanted.rules.is_empty() {
@@ -129,9 +128,11 @@ impl<'a> Explainer<'a> {
             wanted.rules.to_vec()
         };
         let when = if look.frame_count() > 1 { Some(Moments::of(&self.ready, &look, self.threads)?) } else { None };
-        let mut of_rules: Vec<RuleTold> = rules.iter().map(|&rule| self.rule(rule, &parts, &concepts)).collect();
-        let broken: Vec<Broken> =
-            rules.iter().zip(&of_rules).map(|(&rule, told)| Broken { rule, shown: self.shown(told) }).collect();
+        let mut of_rules: Vec<RuleTold> = rules
+            .iter()
+            .map(|&rule| self.rule(rule, &parts, if self.distrust_of(rule).is_some() { &bank } else { &concepts }))
+            .collect();
+        let broken: Vec<Broken> = of_rules.iter().map(|told| Broken { shown: self.shown(told) }).collect();
         let maps = if wanted.maps { self.maps(&look, &broken, when.as_ref())? } else { Vec::new() };
         for (place, told) in of_rules.iter_mut().enumerate() {
             told.when = when.as_ref().map(|when| when.told(rules[place]));
@@ -155,30 +156,32 @@ impl<'a> Explainer<'a> {
     }
 
     fn scores(&self, ready: &Ready<'_>, encoded: &Encoded) -> Result<SampleScores> {
-        let mut scores = None;
-        ready.score(encoded, self.threads, &mut |_, of| {
-            scores = Some(of);
-            Ok(())
-        })?;
+        let scores = moments::scores(ready, encoded, self.threads)?.pop();
         scores.ok_or_else(|| Error::input("expected a sample, got none".to_owned(), None))
     }
 
-    /// Probabilities of all concepts, and what is told of those that a rule has.
-    fn concepts(&self, logits: &[f32], parts: &[Option<f64>]) -> (Vec<f64>, Vec<ConceptTold>) {
+    /// Why `neural` is `indep-cal` over the leaf bank's probabilities for a rule; `None` where it is not.
+    fn distrust_of(&self, rule: usize) -> Option<String> {
+        if self.method == Method::Neural { self.ready.engine().distrust_of(self.rule_set(), rule) } else { None }
+    }
+
+    /// Probabilities of all concepts by the leaf bank and by the method, and what is told of those that a rule has.
+    fn concepts(&self, logits: &[f32], parts: &[Option<f64>]) -> (Vec<f64>, Vec<f64>, Vec<ConceptTold>) {
         let (dag, calibration) = (&self.rule_set().dag, &self.ready.engine().model.calibration);
         let bank = |concept: usize| calibration.probability(Calibrated::Platt, concept, logits[concept]);
-        let mut probabilities: Vec<f64> = (0..logits.len()).map(bank).collect();
+        let bank: Vec<f64> = (0..logits.len()).map(bank).collect();
+        let mut probabilities = bank.clone();
         let mut told = Vec::new();
         for &node in self.nodes {
             let Node::Leaf(concept) = dag.node(node) else { continue };
             let place = concept.index();
-            let p_bank = probabilities[place];
+            let p_bank = bank[place];
             probabilities[place] = parts[node.index()].unwrap_or(p_bank);
             let name = dag.vocabulary().name(concept).to_owned();
             told.push((place, ConceptTold { concept: name, logit: logits[place], p_bank, p: probabilities[place] }));
         }
         told.sort_by_key(|(place, _)| *place);
-        (probabilities, told.into_iter().map(|(_, told)| told).collect())
+        (bank, probabilities, told.into_iter().map(|(_, told)| told).collect())
     }
 
     /// Every rule by number, the worst first: what the fewest normal samples reach, then the highest score. Those without a score are last.
@@ -196,11 +199,7 @@ impl<'a> Explainer<'a> {
                 threshold: limits[rule],
                 normal_share: shares[rule],
                 broken: score.zip(limits[rule]).is_some_and(|(score, limit)| score > limit),
-                without_grafts: if self.method == Method::Neural {
-                    engine.distrust_of(self.rule_set(), rule)
-                } else {
-                    None
-                },
+                without_grafts: self.distrust_of(rule),
             };
             (rule, standing)
         };
@@ -215,7 +214,7 @@ impl<'a> Explainer<'a> {
         standings
     }
 
-    /// What a rule has to do with its parts and concepts.
+    /// What a rule has to do with its parts and concepts, by the probabilities of concepts that it is scored by.
     fn rule(&self, rule: usize, parts: &[Option<f64>], concepts: &[f64]) -> RuleTold {
         let (rule_set, mending) = (self.rule_set(), Mending::new(self.rule_set(), rule, concepts));
         let vocabulary = rule_set.dag.vocabulary();
@@ -236,7 +235,7 @@ impl<'a> Explainer<'a> {
         RuleTold {
             rule: rule_set.rules[rule].name.clone(),
             formula: rule_set.dag.text(rule_set.rules[rule].root),
-            parts: mending.bearings().map_or_else(Vec::new, |(_, bearings)| bearings.into_iter().map(part).collect()),
+            parts: mending.bearings().map(|(_, bearings)| bearings.into_iter().map(part).collect()),
             breach: mend.as_ref().map(|mend| BreachTold {
                 concepts: mend.breach.iter().map(shown).collect(),
                 p: mend.breach_probability,
@@ -245,21 +244,19 @@ impl<'a> Explainer<'a> {
             repair: mend.as_ref().map(|mend| RepairTold {
                 concepts: mend.flips.iter().map(shown).collect(),
                 cost: mend.cost,
-                words: words(mend, |concept| vocabulary.name(concept)),
+                words: mend.words(|concept| vocabulary.name(concept)),
             }),
             maps: Vec::new(),
             when: None,
         }
     }
 
-    /// Maps of the frames that matter most to the worst rule, or of the picture.
+    /// Maps of the picture, or of the frames that show most of what breaks the worst rule that anything seen breaks.
     fn maps(&self, look: &Look<'_>, rules: &[Broken], when: Option<&Moments>) -> Result<Vec<Maps>> {
-        let frames = match (when, rules.first()) {
-            (_, None) => Vec::new(),
-            (None, _) => vec![0],
-            (Some(when), Some(broken)) => when.busiest(broken, LOOKED_AT),
-        };
-        let of = |frame| evidence::maps(&self.ready, look, (frame, rules), self.threads).transpose();
+        let Some(worst) = rules.iter().find(|broken| !broken.shown.is_empty()) else { return Ok(Vec::new()) };
+        let frames = when.map_or_else(|| vec![0], |when| when.busiest(worst, LOOKED_AT));
+        let calibration = &self.ready.engine().model.calibration;
+        let of = |frame| evidence::maps(calibration, look, frame, rules).transpose();
         frames.into_iter().filter_map(of).collect()
     }
 
@@ -269,11 +266,12 @@ impl<'a> Explainer<'a> {
         told.seen().filter_map(|concept| vocabulary.get(concept)).collect()
     }
 
-    /// Maps of a rule, and of the concepts that are seen where it is broken; a concept that is alone there has the map of the rule.
+    /// Maps of a rule, and of the concepts that are seen where it is broken; a concept that is alone there has the map of the rule. None where it
+    /// is broken by what is missing: nothing can be pointed at.
     fn maps_told(&self, broken: &Broken, maps: &[Maps], place: usize) -> Vec<MapTold> {
         let names = self.rule_set().dag.vocabulary();
         let mut told = Vec::new();
-        for maps in maps {
+        for maps in maps.iter().filter(|_| !broken.shown.is_empty()) {
             told.push(MapTold::new(None, &maps.rules[place]));
             let of = |concept: &ConceptId| MapTold::new(Some(names.name(*concept)), &maps.concepts[concept.index()]);
             if broken.shown.len() > 1 {
@@ -282,14 +280,4 @@ impl<'a> Explainer<'a> {
         }
         told
     }
-}
-
-/// What would mend a rule, in words.
-fn words<'n>(mend: &Mend, name: impl Fn(ConceptId) -> &'n str) -> String {
-    let flip = |literal: &Literal| {
-        let quoted = quote_name(name(literal.concept));
-        if literal.shown { format!("`{quoted}` were present") } else { format!("`{quoted}` were absent") }
-    };
-    let flips: Vec<String> = mend.flips.iter().map(flip).collect();
-    format!("holds if {}", flips.join(" and "))
 }

@@ -4,6 +4,7 @@
 use chimera_logic::bdd::repair::{flip_cost, likelier_value};
 use chimera_logic::bdd::{Diagrams, Limits};
 use chimera_logic::dag::{Edge, Node, NodeId};
+use chimera_logic::printer::quote_name;
 use chimera_logic::prob::Probabilities;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::truth::holds;
@@ -31,6 +32,18 @@ pub struct Mend {
     pub flips: Vec<Literal>,
     /// What that costs: the logarithm of the odds that speak against the changes.
     pub cost: f64,
+}
+
+impl Mend {
+    /// What would mend the rule, in words.
+    pub(super) fn words<'n>(&self, name: impl Fn(ConceptId) -> &'n str) -> String {
+        let flip = |literal: &Literal| {
+            let quoted = quote_name(name(literal.concept));
+            if literal.shown { format!("`{quoted}` were present") } else { format!("`{quoted}` were absent") }
+        };
+        let flips: Vec<String> = self.flips.iter().map(flip).collect();
+        format!("holds if {}", flips.join(" and "))
+    }
 }
 
 /// What a part of a rule has to do with its truth.

@@ -2,17 +2,21 @@
 
 use std::num::NonZeroUsize;
 
-use super::evidence::{Broken, Told, ask};
-use super::look::Look;
+use super::evidence::{Broken, seen};
+use super::look::{Encoded, Look};
 use super::told::WhenTold;
 use crate::error::Result;
 use crate::score::ready::Ready;
+use crate::score::samples::SampleScores;
 
 /// What a video says frame by frame.
 pub(super) struct Moments {
-    now: Told,
-    so_far: Told,
-    without: Told,
+    /// Scores up to each frame, and without each.
+    so_far: Vec<SampleScores>,
+    without: Vec<SampleScores>,
+    /// What is seen of concepts, in calibrated logits: in all frames, and without each.
+    seen: Vec<f64>,
+    seen_without: Vec<Vec<f64>>,
 }
 
 impl Moments {
@@ -25,21 +29,37 @@ impl Moments {
             (0..count).map(|frame| if frame == gone { instead } else { frame }).collect()
         };
         let without: Vec<Vec<usize>> = (0..count).map(without).collect();
-        let ask = |variants: &[Vec<usize>]| ask(ready, &look.rearranged(variants)?, threads);
-        Ok(Self { now: ask(&[(0..count).collect()])?, so_far: ask(&so_far)?, without: ask(&without)? })
+        let without = look.rearranged(&without)?;
+        let calibration = &ready.engine().model.calibration;
+        Ok(Self {
+            so_far: scores(ready, &look.rearranged(&so_far)?, threads)?,
+            seen: seen(calibration, &look.as_it_is()?).concat(),
+            seen_without: seen(calibration, &without),
+            without: scores(ready, &without, threads)?,
+        })
     }
 
     pub(super) fn told(&self, rule: usize) -> WhenTold {
-        let of = |told: &Told| told.scores.iter().map(|scores| scores.s[rule].unwrap_or_default()).collect();
+        let of = |scores: &[SampleScores]| scores.iter().map(|scores| scores.s[rule]).collect();
         WhenTold { so_far: of(&self.so_far), without: of(&self.without) }
     }
 
-    /// The frames without which a rule is broken least, in their order.
+    /// The frames without which least is seen of what breaks a rule, in their order.
     pub(super) fn busiest(&self, broken: &Broken, count: usize) -> Vec<usize> {
-        let mut frames: Vec<(f64, usize)> = broken.lost(&self.now, &self.without).into_iter().zip(0..).collect();
+        let mut frames: Vec<(f64, usize)> = broken.lost(&self.seen, &self.seen_without).into_iter().zip(0..).collect();
         frames.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         let mut frames: Vec<usize> = frames.into_iter().take(count).map(|(_, frame)| frame).collect();
         frames.sort_unstable();
         frames
     }
+}
+
+/// Scores of variants.
+pub(super) fn scores(ready: &Ready<'_>, encoded: &Encoded, threads: NonZeroUsize) -> Result<Vec<SampleScores>> {
+    let mut scores = Vec::new();
+    ready.score(encoded, threads, &mut |_, of| {
+        scores.push(of);
+        Ok(())
+    })?;
+    Ok(scores)
 }

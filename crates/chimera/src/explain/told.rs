@@ -47,7 +47,7 @@ pub struct Standing {
     pub score: Option<f64>,
     /// Above this it would be flagged by itself.
     pub threshold: Option<f64>,
-    /// The share of normal samples that break it as badly.
+    /// At most this share of normal samples break it as badly: the sample is counted among them.
     pub normal_share: Option<f64>,
     /// Whether it is above its threshold.
     pub broken: bool,
@@ -63,13 +63,13 @@ pub struct RuleTold {
     pub rule: String,
     /// What it says.
     pub formula: String,
-    /// Its parts, what would help most first.
-    pub parts: Vec<PartTold>,
+    /// Its parts, what would help most first; `None` where the rule is too large to count.
+    pub parts: Option<Vec<PartTold>>,
     /// How it is broken, most likely; `None` where it cannot be told.
     pub breach: Option<BreachTold>,
     /// What would mend it.
     pub repair: Option<RepairTold>,
-    /// Where it is seen.
+    /// Where what breaks it is seen; empty where that is missing, and where nobody asked.
     pub maps: Vec<MapTold>,
     /// When it is seen; `None` for pictures.
     pub when: Option<WhenTold>,
@@ -144,9 +144,9 @@ pub struct MapTold {
     pub size: [usize; 2],
     /// How much, a number a cell: at most 1; below 0 what speaks against it.
     pub cells: Vec<f64>,
-    /// How much is lost where most is, in logits.
+    /// The most that a cell loses, in logits: the mean over the large patches that cover it.
     pub most: f64,
-    /// The middle of the cell where most is, in shares of width and height.
+    /// Where most is, in shares of width and height; `None` where next to nothing is lost.
     pub peak: Option<[f64; 2]>,
 }
 
@@ -166,10 +166,10 @@ impl MapTold {
 /// When a rule is seen to be broken.
 #[derive(Clone, Debug, Serialize)]
 pub struct WhenTold {
-    /// How badly it is broken by what was seen up to each frame.
-    pub so_far: Vec<f64>,
-    /// How badly it would be broken without each frame.
-    pub without: Vec<f64>,
+    /// How badly it is broken by what was seen up to each frame; `None` where that cannot be told.
+    pub so_far: Vec<Option<f64>>,
+    /// How badly it would be broken without each frame; `None` where that cannot be told.
+    pub without: Vec<Option<f64>>,
 }
 
 /// What is seen of a concept.

@@ -228,11 +228,15 @@ impl LeafConfig {
                 Some(hint.to_owned()),
             ));
         }
-        let frames = if manifest.kind == Kind::Video {
-            manifest.frames.map_or(self.frames, |frames| frames as usize)
-        } else {
-            1
+        let frames = match manifest.kind {
+            Kind::Video => manifest.frames.map_or(self.frames, |frames| frames as usize),
+            _ => 1,
         };
+        if manifest.kind == Kind::Video && frames == 1 {
+            let message = "expected at least 2 frames of a video, got `1`: the model would be one of pictures";
+            let hint = "give more `--frames`; where the dataset fixes how many, import it again with more";
+            return Err(Error::input(message.to_owned(), Some(hint.to_owned())));
+        }
         let size = self.size.unwrap_or_else(|| match (network, manifest.size) {
             (Network::Cnn, Some([width, height])) => (width.max(height) as usize).clamp(network.least_size(), CNN_SIZE),
             (Network::Cnn, None) => CNN_SIZE,

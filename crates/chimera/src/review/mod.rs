@@ -15,7 +15,7 @@ use chimera_logic::vocabulary::Vocabulary;
 use serde::Serialize;
 
 use self::propose::propose;
-pub use self::propose::{Precision, Proposal, Proposals, needed};
+pub use self::propose::{MOST_VERDICTS, Precision, Proposal, Proposals, needed};
 pub use self::scores::Scores;
 use self::verdicts::refuse;
 pub use self::verdicts::{Said, Verdicts};
@@ -29,9 +29,9 @@ pub struct Reviewed {
     /// How often it was right.
     #[serde(flatten)]
     pub precision: Precision,
-    /// Which thresholds can be proposed.
+    /// Which thresholds can be proposed; `None` without scores.
     #[serde(flatten)]
-    pub proposals: Proposals,
+    pub proposals: Option<Proposals>,
 }
 
 /// Everything that verdicts say.
@@ -43,6 +43,8 @@ pub struct Review {
     pub reviewed: Vec<Reviewed>,
     /// Rules of the model without a verdict.
     pub without: Vec<String>,
+    /// Rules with verdicts, none of them on what has a score.
+    pub without_scores: Vec<String>,
     /// Lines that repeat another one.
     pub repeated: usize,
     /// Lines without a verdict.
@@ -51,12 +53,13 @@ pub struct Review {
     pub unscored: usize,
 }
 
-/// Reads verdicts and scores, and holds them against each other. `rules` are those of the model.
+/// Reads verdicts and scores, and holds them against each other. `rules` are those of the model. Without scores there is a precision for
+/// each rule, and no threshold.
 ///
 /// # Errors
 /// A precision that is none; files that cannot be read; and, with all their lines, verdicts on rules that the model does not have and
 /// on samples or rules without scores.
-pub fn review(rules: &[&str], verdicts: &Path, scores: &Path, wanted: f64) -> Result<Review> {
+pub fn review(rules: &[&str], verdicts: &Path, scores: Option<&Path>, wanted: f64) -> Result<Review> {
     if !(wanted > 0.0 && wanted < 1.0) {
         let message = format!("expected a precision between 0 and 1, got `{wanted}`");
         return Err(Error::input(message, None));
@@ -67,6 +70,43 @@ pub fn review(rules: &[&str], verdicts: &Path, scores: &Path, wanted: f64) -> Re
         &unknown_rules(rules, &found),
         "rules are those of the model; leave `rule` empty for a whole sample",
     )?;
+    let table = scores.map(|scores| scores_of(&found, verdicts, scores)).transpose()?;
+    // What was said of each rule, with scores where there are any.
+    let mut of_rule: BTreeMap<Option<&str>, Vec<(f64, bool)>> = BTreeMap::new();
+    let mut unscored = 0;
+    for said in &found.said {
+        let rule = said.rule.as_deref();
+        let reviewed = of_rule.entry(rule).or_default();
+        match table.as_ref().map_or(Some(0.0), |table| table.get(&said.id, rule)) {
+            Some(score) => reviewed.push((score, said.is_real)),
+            None => unscored += 1,
+        }
+    }
+    let names = rules.iter().copied().map(Some).chain([None]);
+    let reviewed = names.filter_map(|rule| {
+        let reviewed = of_rule.get(&rule).filter(|reviewed| !reviewed.is_empty())?;
+        let real = reviewed.iter().filter(|(_, real)| *real).count() as u64;
+        let precision = Precision::of(real, reviewed.len() as u64);
+        let proposals = table.is_some().then(|| propose(reviewed, wanted));
+        Some(Reviewed { rule: rule.map(str::to_owned), precision, proposals })
+    });
+    let said = |rule: &str| of_rule.get(&Some(rule)).map(Vec::len);
+    let those = |verdicts: Option<usize>| -> Vec<String> {
+        rules.iter().filter(|rule| said(rule) == verdicts).map(|rule| (*rule).to_owned()).collect()
+    };
+    Ok(Review {
+        wanted,
+        reviewed: reviewed.collect(),
+        without: those(None),
+        without_scores: those(Some(0)),
+        repeated: found.repeated,
+        open: found.open,
+        unscored,
+    })
+}
+
+/// The scores of what verdicts are about.
+fn scores_of(found: &Verdicts, verdicts: &Path, scores: &Path) -> Result<Scores> {
     let ids: BTreeSet<&str> = found.said.iter().map(|said| said.id.as_str()).collect();
     let table = Scores::read(scores, &ids)?;
     let mut problems = Vec::new();
@@ -81,37 +121,20 @@ pub fn review(rules: &[&str], verdicts: &Path, scores: &Path, wanted: f64) -> Re
         }
     }
     refuse(verdicts, &problems, "give the scores that these samples were flagged by to `--scores`")?;
-    let mut of_rule: BTreeMap<Option<&str>, Vec<(f64, bool)>> = BTreeMap::new();
-    let mut unscored = 0;
-    for said in &found.said {
-        match table.get(&said.id, said.rule.as_deref()) {
-            Some(score) => of_rule.entry(said.rule.as_deref()).or_default().push((score, said.is_real)),
-            None => unscored += 1,
-        }
-    }
-    let names = rules.iter().copied().map(Some).chain([None]);
-    let reviewed = names.filter_map(|rule| {
-        let reviewed = of_rule.get(&rule)?;
-        let real = reviewed.iter().filter(|(_, real)| *real).count() as u64;
-        let precision = Precision::of(real, reviewed.len() as u64);
-        Some(Reviewed { rule: rule.map(str::to_owned), precision, proposals: propose(reviewed, wanted) })
-    });
-    let without = rules.iter().filter(|rule| !of_rule.contains_key(&Some(**rule))).map(|rule| (*rule).to_owned());
-    Ok(Review {
-        wanted,
-        reviewed: reviewed.collect(),
-        without: without.collect(),
-        repeated: found.repeated,
-        open: found.open,
-        unscored,
-    })
+    Ok(table)
+}
+
+/// What somebody may have meant by the name of a rule that the model does not have.
+#[must_use]
+pub fn nearest_rule<'r>(rules: impl IntoIterator<Item = &'r str>, name: &str) -> Option<String> {
+    let names = Vocabulary::closed(rules.into_iter().map(str::to_owned), "the model");
+    names.nearest(name).map(|near| format!("did you mean `{near}`?"))
 }
 
 fn unknown_rules(rules: &[&str], verdicts: &Verdicts) -> Vec<String> {
-    let vocabulary = Vocabulary::closed(rules.iter().map(|rule| (*rule).to_owned()), "the model");
     let problem = |said: &Said| {
         let rule = said.rule.as_deref().filter(|rule| !rules.contains(rule))?;
-        let near = vocabulary.nearest(rule).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let near = nearest_rule(rules.iter().copied(), rule).map_or_else(String::new, |near| format!("; {near}"));
         Some(format!("line {}: the model has no rule `{rule}`{near}", said.line))
     };
     verdicts.said.iter().filter_map(problem).collect()
@@ -127,7 +150,7 @@ mod tests {
         let [of_verdicts, of_scores] = ["v.csv", "s.csv"].map(|name| folder.path().join(name));
         std::fs::write(&of_verdicts, verdicts).unwrap();
         std::fs::write(&of_scores, scores).unwrap();
-        review(&["watched", "safe"], &of_verdicts, &of_scores, wanted)
+        review(&["watched", "safe"], &of_verdicts, Some(&of_scores), wanted)
     }
 
     const SCORES: &str =
@@ -142,11 +165,28 @@ mod tests {
         let precision = &watched.precision;
         assert_eq!((watched.rule.as_deref(), precision.real, precision.verdicts), (Some("watched"), 2, 3));
         assert!((precision.low - 0.0943).abs() < 1e-4 && (precision.high - 0.9916).abs() < 1e-4, "{precision:?}");
-        assert_eq!(watched.proposals.sure, None);
-        let estimate = watched.proposals.estimate.as_ref().unwrap();
+        let proposals = watched.proposals.as_ref().unwrap();
+        assert_eq!(proposals.sure, None);
+        let estimate = proposals.estimate.as_ref().unwrap();
         assert_eq!((estimate.above.verdicts, estimate.lost), (3, 0));
         assert_eq!((samples.rule.as_deref(), samples.precision.real, samples.precision.verdicts), (None, 0, 1));
         assert_eq!((found.repeated, found.unscored, found.without), (1, 1, vec!["safe".to_owned()]));
+    }
+
+    #[test]
+    fn without_scores_there_is_precision_alone_and_verdicts_without_scores_are_no_lack_of_verdicts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("v.csv");
+        std::fs::write(&path, "id,rule,verdict\ns1,watched,real\ns2,watched,0\ns4,watched,1\n").unwrap();
+        let found = review(&["watched", "safe"], &path, None, 0.9).unwrap();
+        let [watched] = found.reviewed.as_slice() else { panic!("{found:?}") };
+        assert_eq!((watched.precision.real, watched.precision.verdicts), (2, 3));
+        assert_eq!((&watched.proposals, found.unscored), (&None, 0));
+        assert_eq!((found.without, found.without_scores), (vec!["safe".to_owned()], Vec::new()));
+        // The one verdict on `watched` is on a sample that has no score of it.
+        let found = reviewed("id,rule,verdict\ns4,watched,real\n", SCORES, 0.9).unwrap();
+        assert_eq!((found.reviewed.len(), found.unscored), (0, 1));
+        assert_eq!((found.without, found.without_scores), (vec!["safe".to_owned()], vec!["watched".to_owned()]));
     }
 
     #[test]

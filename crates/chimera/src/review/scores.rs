@@ -7,7 +7,7 @@ use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, PrimitiveArray, RecordBatch};
 use serde_json::{Map, Value};
 
 use crate::data::parquet_file::{guarded, open};
@@ -103,6 +103,14 @@ impl Kept<'_> {
         Ok(())
     }
 
+    /// A number that is one.
+    fn number(&self, place: u64, column: &str, (number, text): (Option<f64>, &str)) -> Result<Option<f64>> {
+        match number.filter(|number| number.is_finite()) {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.wrong(&format!("line {place}: expected a number in column `{column}`, got `{text}`"))),
+        }
+    }
+
     fn csv(&mut self, file: File, delimiter: u8) -> Result<()> {
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(file);
         let head = reader.headers().map_err(|error| self.wrong(&error.to_string()))?.clone();
@@ -111,16 +119,14 @@ impl Kept<'_> {
             self.columns.iter().filter_map(|name| head.iter().position(|cell| cell == name)).collect();
         let mut record = csv::StringRecord::new();
         while reader.read_record(&mut record).map_err(|error| self.wrong(&error.to_string()))? {
-            let id = record.get(places[0]).unwrap_or_default();
+            let id = record.get(places[0]).unwrap_or_default().trim();
             if !self.wanted.contains(id) {
                 continue;
             }
             let line = record.position().map_or(0, csv::Position::line);
-            let number = |place: &usize| match record.get(*place).unwrap_or_default() {
+            let number = |place: &usize| match record.get(*place).unwrap_or_default().trim() {
                 "" => Ok(None),
-                text => text.parse::<f64>().map(Some).map_err(|_| {
-                    self.wrong(&format!("line {line}: expected a number in column `{}`, got `{text}`", &head[*place]))
-                }),
+                text => self.number(line, &head[*place], (text.parse().ok(), text)),
             };
             let numbers = places[1..].iter().map(number).collect::<Result<_>>()?;
             let id = id.to_owned();
@@ -140,10 +146,13 @@ impl Kept<'_> {
             if self.columns.is_empty() {
                 self.head(object.keys().map(String::as_str))?;
             }
-            let Some(id) = object.get("id").and_then(Value::as_str).filter(|id| self.wanted.contains(id)) else {
-                continue;
+            let id = object.get("id").and_then(Value::as_str).map(str::trim);
+            let Some(id) = id.filter(|id| self.wanted.contains(id)) else { continue };
+            let of = |name: &String| match object.get(name) {
+                None | Some(Value::Null) => Ok(None),
+                Some(value) => self.number(number, name, (value.as_f64(), &value.to_string())),
             };
-            let numbers = self.columns[1..].iter().map(|name| object.get(name).and_then(Value::as_f64)).collect();
+            let numbers = self.columns[1..].iter().map(of).collect::<Result<_>>()?;
             self.add(id, number, numbers)?;
         }
         if self.columns.is_empty() { Err(self.wrong("expected scores, got an empty file")) } else { Ok(()) }
@@ -170,9 +179,13 @@ impl Kept<'_> {
         };
         for place in 0..batch.num_rows() {
             *row += 1;
-            let id = ids.value(place);
+            let id = ids.value(place).trim();
             if self.wanted.contains(id) {
-                let values = numbers.iter().map(|column| column.is_valid(place).then(|| column.value(place))).collect();
+                let of = |(column, name): (&&PrimitiveArray<Float64Type>, &String)| {
+                    let value = column.is_valid(place).then(|| column.value(place));
+                    value.map_or(Ok(None), |value| self.number(*row, name, (Some(value), &value.to_string())))
+                };
+                let values = numbers.iter().zip(&self.columns[1..]).map(of).collect::<Result<_>>()?;
                 self.add(id, *row, values)?;
             }
         }
@@ -210,12 +223,25 @@ mod tests {
     }
 
     #[test]
+    fn ids_are_read_without_the_space_around_them() {
+        for (name, text) in [("s.csv", "id,anomaly\n a ,0.5\n"), ("s.jsonl", "{\"id\":\" a \",\"anomaly\":0.5}\n")] {
+            assert_eq!(read(name, text).unwrap().get("a", None), Some(0.5), "{name}");
+        }
+    }
+
+    #[test]
     fn what_is_no_file_of_scores_is_said() {
         let refused = |name: &str, text: &str| read(name, text).unwrap_err().to_string();
         assert!(refused("s.txt", "").contains("expected scores in `.csv`, `.jsonl` or `.parquet`"));
         assert!(refused("s.csv", "id,a\na,1\n").contains("expected a column `anomaly`, got none"));
         let words = refused("s.csv", "id,anomaly,rule:r\na,0.5,high\n");
         assert!(words.contains("line 2: expected a number in column `rule:r`, got `high`"), "{words}");
+        for word in ["NaN", "inf", "-inf"] {
+            let words = refused("s.csv", &format!("id,anomaly\na,{word}\n"));
+            assert!(words.contains(&format!("line 2: expected a number in column `anomaly`, got `{word}`")), "{words}");
+        }
+        let words = refused("s.jsonl", "{\"id\":\"a\",\"anomaly\":\"high\"}\n");
+        assert!(words.contains("line 1: expected a number in column `anomaly`, got `\"high\"`"), "{words}");
         assert!(refused("s.csv", "id,anomaly\na,1\na,1\n").contains("line 3: sample `a` is there twice"));
         assert!(refused("s.jsonl", "").contains("empty file"));
         assert!(refused("s.jsonl", "[]\n").contains("line 1: expected a JSON object"));

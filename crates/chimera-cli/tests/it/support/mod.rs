@@ -31,6 +31,14 @@ impl Sandbox {
         std::fs::write(self.path(name), content).unwrap();
     }
 
+    /// Writes 32-bit floats, given as bytes, as numpy does: `width` a row.
+    pub(crate) fn write_npy(&self, name: &str, width: usize, values: &[u8]) {
+        let rows = values.len() / (4 * width);
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {width}), }}\n");
+        let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+        self.write(name, [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), values].concat());
+    }
+
     pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }

@@ -20,17 +20,10 @@ pub(crate) fn import(sandbox: &Sandbox, name: &str, rows: usize) {
         let split = if row % 4 == 0 { "test" } else { "train" };
         table += &format!("s{row:06},{split},{},{}\n", u8::from(a), u8::from(b));
     }
-    write_npy(sandbox, &format!("{name}.npy"), rows, &values);
+    sandbox.write_npy(&format!("{name}.npy"), WIDTH, &values);
     sandbox.write(&format!("{name}.csv"), table);
     let ran = sandbox.run(&format!("import features {name}.csv --features {name}.npy --out {name}"));
     assert_eq!(ran.code, 0, "{}", ran.err);
-}
-
-/// Writes numbers as numpy does.
-fn write_npy(sandbox: &Sandbox, name: &str, rows: usize, values: &[u8]) {
-    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {WIDTH}), }}\n");
-    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-    sandbox.write(name, [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), values].concat());
 }
 
 /// A folder with the dataset `ds` of 400 rows and `model`, trained on it.

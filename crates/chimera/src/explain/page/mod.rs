@@ -2,19 +2,26 @@
 //! once; its only script is that of the what-if switches.
 
 mod pictures;
+mod rows;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod what_if;
 mod when;
 
 use chimera_logic::rules::RuleSet;
 
 pub use self::pictures::Pictures;
+use self::rows::Rows;
 use super::explainer::Explained;
 use super::told::{Explanation, Standing};
 use crate::report::document;
-use crate::report::html::{counted, escape, name, number};
+use crate::report::html::{counted, escape, grouped, name, number};
 
 const STYLE: &str = include_str!("why.css");
+
+/// Rows of a table; `--json` has all.
+const MOST_ROWS: usize = 500;
 
 /// The whole page.
 #[must_use]
@@ -38,9 +45,10 @@ pub fn page(explained: &Explained<'_>, rule_set: &RuleSet, pictures: &Pictures) 
     page += "<h2 id=\"rules\">All rules</h2>\n";
     page += &rules::standings(told);
     page += "<h2 id=\"what-if\">What if</h2>\n";
-    page += &what_if::switches(explained, rule_set);
+    let rows = Rows::of(told, rule_set);
+    page += &what_if::switches(told, rule_set, &rows);
     page += "<h2 id=\"concepts\">Concepts</h2>\n";
-    page += &rules::concepts(told);
+    page += &rules::concepts(told, &rows);
     page += &fine_print(told);
     document(&format!("{}: why", told.id), &format!("{STYLE}{}", pictures.style()), &page)
 }
@@ -58,10 +66,10 @@ fn first(told: &Explanation) -> String {
     };
     let why = told.rules.first().map_or_else(String::new, |rule| {
         let standing = standing(told, &rule.rule);
+        let (lead, is_broken) = lead(told, standing);
         let p = standing.and_then(|standing| standing.p);
-        let lead = if told.flagged { "It breaks" } else { "The rule that it comes nearest to breaking is" };
-        let mend =
-            rule.repair.as_ref().map_or_else(String::new, |repair| format!(" The rule {}.", code(&repair.words)));
+        let repair = rule.repair.as_ref().filter(|_| is_broken);
+        let mend = repair.map_or_else(String::new, |repair| format!(" The rule {}.", code(&repair.words)));
         format!(" {lead} {}, which holds with probability {}.{mend}", name(&rule.rule), number(p))
     });
     let links: Vec<String> = told
@@ -88,11 +96,23 @@ fn first(told: &Explanation) -> String {
     )
 }
 
+/// How the sentence about a rule begins, and whether the rule is broken: by its own standing, whatever the sample's is.
+fn lead(told: &Explanation, standing: Option<&Standing>) -> (&'static str, bool) {
+    let is_worst = standing.zip(told.standings.first()).is_some_and(|(one, worst)| one.rule == worst.rule);
+    match standing {
+        Some(standing) if standing.broken && told.flagged => ("It breaks", true),
+        Some(standing) if standing.broken => ("By the threshold of the rule itself it breaks", true),
+        _ if is_worst && told.flagged => ("No rule is above its own threshold; the one that comes nearest is", false),
+        _ if is_worst => ("The rule that it comes nearest to breaking is", false),
+        _ => ("It does not break", false),
+    }
+}
+
 fn fine_print(told: &Explanation) -> String {
     format!(
         "<div class=\"note\"><p>Probabilities are by <code>{}</code> of the model <code>{}</code>; thresholds come from {} that break no rule. \
-         Breaches, repairs and what-if count exactly over these probabilities of concepts, taken as independent. Evidence is what a score loses \
-         when a part of the picture is covered: it shows what the model looks at, which need not be what matters. These are statistical judgements; \
+         Breaches, repairs and what-if count exactly over these probabilities of concepts, taken as independent. Evidence is how much \
+         less is seen of the concepts that break a rule when a part of the picture is covered: it shows what the model looks at, which need not be what matters. These are statistical judgements; \
          look for yourself before you act on one.</p></div>\n",
         told.method,
         escape(&told.model),
@@ -102,6 +122,17 @@ fn fine_print(told: &Explanation) -> String {
 
 fn percent(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 100.0)
+}
+
+/// What is said under a table that has not all rows.
+fn cut(all: usize, which: &str) -> String {
+    if all <= MOST_ROWS {
+        return String::new();
+    }
+    format!(
+        "<p class=\"faint\">The {which}: {MOST_ROWS} of {}; <code>--json</code> has all.</p>\n",
+        grouped(all as u64)
+    )
 }
 
 /// Text with names between backticks, as HTML.

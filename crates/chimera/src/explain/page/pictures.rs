@@ -93,11 +93,14 @@ impl Pictures {
         let in_frame = |frame: usize| if told.frames > 1 { format!(", frame {}", frame + 1) } else { String::new() };
         if rule.maps.iter().all(|map| map.peak.is_none()) {
             let plain = if told.frames == 1 { shot("f0", "", "as it is") } else { String::new() };
-            let words = if rule.maps.is_empty() {
-                ""
-            } else {
-                "<p class=\"faint\">Nothing in the picture speaks for the violation by being there: what breaks the rule is missing.</p>\n"
+            let words = match (&rule.breach, rule.seen().next()) {
+                (Some(_), None) => {
+                    "Nothing in the picture speaks for the violation by being there: what breaks the rule is missing."
+                }
+                _ if rule.maps.is_empty() => "",
+                _ => "No part of the picture that was covered takes away what breaks the rule.",
             };
+            let words = if words.is_empty() { String::new() } else { format!("<p class=\"faint\">{words}</p>\n") };
             return format!("<div class=\"shots one\">{plain}</div>\n{words}");
         }
         let mut shots = if told.frames == 1 { shot("f0", "", "as it is") } else { String::new() };
@@ -107,7 +110,7 @@ impl Pictures {
                 Some(concept) => format!("evidence for {}", name(concept)),
                 None => {
                     let seen: Vec<String> = rule.seen().map(name).collect();
-                    format!("<b>what breaks it</b>{}{}", if seen.is_empty() { "" } else { ": " }, seen.join(" and "))
+                    format!("<b>what breaks it</b>: {}", seen.join(" and "))
                 }
             };
             let words = format!("{of}{}: up to {:+.1} logits", in_frame(map.frame), map.most);
@@ -136,4 +139,29 @@ fn heat(map: &MapTold) -> String {
         "<svg viewBox=\"0 0 {columns} {rows}\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><g fill=\"#ff2d16\" opacity=\".62\" \
          style=\"filter:blur(.4px)\">{cells}</g></svg>{ring}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::page::tests::{explanation, rule};
+
+    #[test]
+    fn what_is_missing_is_not_pointed_at() {
+        let pictures = Pictures { frames: vec![(0, vec![1])], size: None };
+        let told = explanation();
+        let map = |peak| MapTold { concept: None, frame: 0, size: [1, 1], cells: vec![1.0], most: 0.5, peak };
+        let page = |rule: &RuleTold| pictures.maps(&told, rule);
+        let missing = rule("r", &[("a", false), ("b", false)]);
+        let words = page(&missing);
+        assert!(words.contains("what breaks the rule is missing") && !words.contains("<svg"), "{words}");
+        let mut seen = rule("r", &[("a", true), ("b", false)]);
+        assert!(!page(&seen).contains("<p"), "maps that nobody asked for");
+        seen.maps = vec![map(None)];
+        let words = page(&seen);
+        assert!(words.contains("No part of the picture that was covered") && !words.contains("missing"), "{words}");
+        seen.maps = vec![map(Some([0.5, 0.5]))];
+        let words = page(&seen);
+        assert!(words.contains("<b>what breaks it</b>: <span class=\"name\">a</span>: up to +0.5 logits"), "{words}");
+    }
 }

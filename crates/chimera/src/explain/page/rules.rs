@@ -3,7 +3,8 @@
 use chimera_logic::draw::{Figure, Options, to_svg};
 use chimera_logic::rules::RuleSet;
 
-use super::{code, percent};
+use super::rows::Rows;
+use super::{MOST_ROWS, code, cut, percent};
 use crate::explain::told::{Explanation, RuleTold, Shown, Standing};
 use crate::report::html::{escape, name, number, table};
 
@@ -12,7 +13,7 @@ pub(super) fn told(rule: &RuleTold, standing: Option<&Standing>) -> String {
     let mut cards = String::new();
     if let Some(standing) = standing {
         let share = standing.normal_share.map_or_else(String::new, |share| {
-            format!("<p>{} of normal samples break it as badly.</p>", percent(share))
+            format!("<p>At most {} of normal samples break it as badly.</p>", percent(share))
         });
         let without = standing.without_grafts.as_ref().map_or_else(String::new, |why| {
             format!("<p class=\"faint\">By <code>indep-cal</code>: {}.</p>", escape(why))
@@ -89,11 +90,14 @@ pub(super) fn drawing(rule_set: &RuleSet, rule: usize, parts: &[Option<f64>]) ->
 
 /// Parts by how much they would help.
 pub(super) fn parts(rule: &RuleTold) -> String {
-    if rule.parts.is_empty() {
+    let Some(parts) = &rule.parts else {
         return "<p class=\"faint\">The rule is too large to count what its parts have to do with it.</p>\n".to_owned();
+    };
+    // A rule of one literal has none.
+    if parts.is_empty() {
+        return String::new();
     }
-    let rows: Vec<(&str, Vec<String>)> = rule
-        .parts
+    let rows: Vec<(&str, Vec<String>)> = parts
         .iter()
         .map(|part| {
             let wanted = if part.wanted { "holds" } else { "fails" };
@@ -116,6 +120,7 @@ pub(super) fn standings(told: &Explanation) -> String {
     let rows: Vec<(&str, Vec<String>)> = told
         .standings
         .iter()
+        .take(MOST_ROWS)
         .map(|of| {
             let share = of.normal_share.map_or_else(|| "–".to_owned(), percent);
             let cells = vec![
@@ -131,16 +136,17 @@ pub(super) fn standings(told: &Explanation) -> String {
             ("", cells)
         })
         .collect();
-    let head = ["rule", "", "score", "threshold", "", "normal samples as bad", "p that it holds", "severity"];
-    table(&head, &rows)
+    let head = ["rule", "", "score", "threshold", "", "normal samples as bad, at most", "p that it holds", "severity"];
+    table(&head, &rows) + &cut(told.standings.len(), "worst rules")
 }
 
 /// What is seen of every concept.
-pub(super) fn concepts(told: &Explanation) -> String {
-    let rows: Vec<(&str, Vec<String>)> = told
-        .concepts
+pub(super) fn concepts(told: &Explanation, shown: &Rows) -> String {
+    let rows: Vec<(&str, Vec<String>)> = shown
+        .shown
         .iter()
-        .map(|of| {
+        .map(|&place| {
+            let of = &told.concepts[place];
             let cells = vec![
                 name(&of.concept),
                 bar(Some(of.p), None, false),
@@ -153,4 +159,5 @@ pub(super) fn concepts(told: &Explanation) -> String {
         .collect();
     let method = format!("p by {}", told.method);
     table(&["concept", "", &method, "p by the leaf bank", "its logit"], &rows)
+        + &cut(told.concepts.len(), "concepts of the worst rules")
 }

@@ -7,9 +7,10 @@ const holds = (rule, p) => {
 };
 const cell = (rule, what) => document.querySelector(`td[data-rule="${rule}"][data-${what}]`);
 const show = () => {
-  const p = data.concepts.map((seen, concept) => given[concept] ?? seen);
+  const set = seen => seen.map((p, concept) => given[concept] ?? p);
+  const p = set(data.concepts), bank = set(data.bank);
   data.rules.forEach((rule, at) => {
-    const before = holds(rule, data.concepts), after = holds(rule, p);
+    const before = holds(rule, rule.by_bank ? data.bank : data.concepts), after = holds(rule, rule.by_bank ? bank : p);
     cell(at, "before").textContent = before.toFixed(3);
     cell(at, "after").textContent = after.toFixed(3);
     cell(at, "after").dataset.after = after;

@@ -10,6 +10,11 @@ const HEIGHT: f64 = 150.0;
 const LEFT: f64 = 40.0;
 const BOTTOM: f64 = 24.0;
 
+/// Frames of which a score can be told.
+fn told(scores: &[Option<f64>]) -> impl Iterator<Item = (usize, f64)> {
+    scores.iter().enumerate().filter_map(|(frame, score)| Some((frame, (*score)?)))
+}
+
 /// The chart of a video's rule; nothing for a picture.
 pub(super) fn chart(rule: &RuleTold, standing: Option<&Standing>) -> String {
     let Some(when) = &rule.when else { return String::new() };
@@ -28,9 +33,9 @@ pub(super) fn chart(rule: &RuleTold, standing: Option<&Standing>) -> String {
     }
     let now = standing.and_then(|standing| standing.score).unwrap_or_default();
     let wide = ((WIDTH - LEFT) / count as f64 * 0.5).min(18.0);
-    for (frame, without) in when.without.iter().enumerate() {
+    for (frame, without) in told(&when.without) {
         // Downwards from the score as it is: how much of it goes with the frame.
-        let (top, bottom) = (y(now), y(now.min(*without)));
+        let (top, bottom) = (y(now), y(now.min(without)));
         let _ = write!(
             svg,
             "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{:.1}\" fill=\"var(--other)\"><title>frame {}: without it {without:.3}</title></rect>",
@@ -47,18 +52,18 @@ pub(super) fn chart(rule: &RuleTold, standing: Option<&Standing>) -> String {
         );
     }
     let points: Vec<String> =
-        when.so_far.iter().enumerate().map(|(frame, score)| format!("{:.1},{:.1}", x(frame), y(*score))).collect();
+        told(&when.so_far).map(|(frame, score)| format!("{:.1},{:.1}", x(frame), y(score))).collect();
     let _ = write!(
         svg,
         "<polyline points=\"{}\" fill=\"none\" stroke=\"var(--violating)\" stroke-width=\"2\"/>",
         points.join(" ")
     );
-    for (frame, score) in when.so_far.iter().enumerate() {
+    for (frame, score) in told(&when.so_far) {
         let _ = write!(
             svg,
             "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"var(--violating)\"><title>up to frame {}: {score:.3}</title></circle>",
             x(frame),
-            y(*score),
+            y(score),
             frame + 1
         );
     }
