@@ -3,6 +3,7 @@
 mod clevr;
 mod data;
 mod eval;
+mod experiment;
 mod explain;
 mod mine;
 mod openimages;
@@ -21,6 +22,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use self::clevr::*;
 pub(crate) use self::data::*;
 pub(crate) use self::eval::*;
+pub(crate) use self::experiment::*;
 pub(crate) use self::explain::*;
 pub(crate) use self::mine::*;
 pub(crate) use self::openimages::*;
@@ -81,8 +83,19 @@ pub(crate) enum Command {
     /// List, check and clean up the gates that are kept for all models.
     #[command(subcommand)]
     Cache(CacheCommand),
-    /// See it work: a built-in rule file against built-in labels.
+    /// Run an experiment of the paper, on worlds of our own or on a real archive.
+    Experiment(ExperimentArguments),
+    /// See all of it work on a world of our own, from making it to saying what is wrong with three clips.
     Demo(DemoArguments),
+    /// Print a script that completes commands in a shell.
+    #[command(
+        after_help = "Examples:\n  chimera completions bash > ~/.local/share/bash-completion/completions/chimera\n  \
+        chimera completions zsh > ~/.zfunc/_chimera\n  chimera completions fish > ~/.config/fish/completions/chimera.fish"
+    )]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
 }
 
 /// The cache that a command is about.
@@ -119,14 +132,6 @@ pub(crate) enum CacheCommand {
         #[arg(long)]
         dry_run: bool,
     },
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  chimera demo                      # writes chimera-demo/ and walks through it")]
-pub(crate) struct DemoArguments {
-    /// Folder to write the example files to; nothing that is not the demo's is written over.
-    #[arg(short, long, value_name = "DIR", default_value = "chimera-demo")]
-    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]

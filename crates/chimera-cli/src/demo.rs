@@ -1,74 +1,117 @@
-//! `chimera demo`: the story so far on built-in data. Writes a rule file and a label table, then runs the commands on them
-//! that a person would type next.
+//! `chimera demo`: the whole story on a world of our own. Runs the commands that a person would type, then says what is wrong with three
+//! clips that nobody has seen before.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Instant;
 
 use anyhow::{Context, bail};
-use chimera::error::system_words;
+use chimera::data::dataset::Dataset;
+use chimera_lab::demo::{self, MY_RULES, Sizes, Verdict, WORLD_RULES};
 use clap::Parser;
 
 use crate::Outcome;
-use crate::args::{Arguments, Command, DemoArguments};
+use crate::args::{Arguments, DemoArguments};
 use crate::console::Console;
-use crate::rules;
-
-const FILES: [(&str, &str); 2] =
-    [("site.rules", include_str!("../demo/site.rules")), ("labels.csv", include_str!("../demo/labels.csv"))];
-
-/// What the commands of the demo write.
-const RESULTS: [&str; 3] = ["rules.svg", "truth.csv", "coverage.csv"];
 
 pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::Result<Outcome> {
-    let folder = &arguments.out;
-    fs::create_dir_all(folder).with_context(|| format!("cannot make folder `{}`", folder.display()))?;
-    // What the demo is about to write must be new, or from an earlier demo: then the folder holds its rules.
-    let fresh = FILES.iter().all(|(name, _)| !folder.join(name).exists());
-    if let Some(name) = RESULTS.iter().find(|name| fresh && folder.join(name).exists()) {
-        bail!("{}", not_ours(&folder.join(name)));
-    }
-    for (name, content) in FILES {
-        write_once(&folder.join(name), content)?;
-    }
+    let (folder, began) = (&arguments.out, Instant::now());
+    make_new(folder)?;
+    let sizes = if arguments.quick { Sizes::QUICK } else { Sizes::FULL };
+    let (train, test, epochs, seed) =
+        (sizes.train.to_string(), sizes.test.to_string(), sizes.epochs.to_string(), arguments.seed.to_string());
     let path = |name: &str| folder.join(name).display().to_string();
-    let (site, labels, truth) = (path("site.rules"), path("labels.csv"), path("truth.csv"));
+    let [world_rules, my_rules, world, ds, mined, model, report, cache] =
+        ["world.rules", "my.rules", "world", "ds", "mined.rules", "model", "report", "cache"].map(path);
+    for (file, text) in [(&world_rules, WORLD_RULES), (&my_rules, MY_RULES)] {
+        fs::write(file, text).with_context(|| format!("cannot write `{file}`"))?;
+    }
 
-    tell(console, "Seven house rules of a building site, and what a camera saw in 200 frames.")?;
-    write!(console.results(), "\n{}\n", FILES[0].1)?;
-    tell(console, "Are the rules sound, and do the labels keep them?")?;
-    command(console, &["rules", "check", &site, "--data", &labels])?;
-    tell(console, "\nOne graph for all rules. What a rule is made of, how likely it holds, and what would mend it:")?;
-    let seen = "crane_moving=0.95,barrier=0.3,warning_sign=0.8";
-    command(console, &["rules", "show", &site, "crane_zone", "--p", seen])?;
-    tell(console, "The same as a picture:")?;
-    command(console, &["rules", "graph", &site, "--p", seen, "-o", &path("rules.svg")])?;
-    tell(console, "\nWhich frame breaks which rule, exactly:")?;
-    command(console, &["rules", "truth", &site, "--data", &labels, "-o", &truth])?;
-    tell(console, "\nA gate learns only what it is shown. Which rows of its truth table do real frames fill?")?;
-    command(console, &["rules", "coverage", &site, "--data", &labels, "--format", "csv", "-o", &path("coverage.csv")])?;
     tell(
         console,
-        &format!("\nEverything is in `{}`. Change the rules there and run the commands again.", folder.display()),
+        "A small world of solids that come, go and collide. It keeps four rules, but for some clips that are kept for the test:",
+    )?;
+    write!(console.results(), "\n{WORLD_RULES}\n")?;
+    #[rustfmt::skip]
+    command(console, &["world", "clevrer", "--rules", &world_rules, "--train", &train, "--test", &test, "--oracle", "0", "--size", "96x64", "--seed", &seed, "--out", &world])?;
+    tell(console, "\nAny data become a dataset folder. Concepts are what rules speak of:")?;
+    let concepts = "purple_any,blue_any,green_any,cyan_any,yellow_any,enter(yellow),exit(yellow),enter(blue)";
+    command(console, &["import", "clevrer", &world, "--concepts", concepts, "--out", &ds])?;
+    tell(console, "\nYou wrote down one rule. Which others do the labels of train clips keep?")?;
+    command(console, &["mine", &ds, "--max-rules", "4", "-o", &mined])?;
+    tell(console, "\nA leaf bank learns the concepts, a gate your rule, from clips of which none breaks any rule:")?;
+    #[rustfmt::skip]
+    command(console, &["train", &ds, "--rules", &my_rules, "--out", &model, "--cache", &cache, "--pooling", "order", "--batch", "16", "--rate", "0.0015",
+        "--schedule", "cosine", "--epochs", &epochs, "--patience", &epochs, "--seed", &seed])?;
+    tell(console, "\nMore rules need more gates, and nothing else:")?;
+    command(console, &["add", &model, &mined, "--data", &ds, "--cache", &cache])?;
+    tell(
+        console,
+        "\nHow good is that, on clips of which three in ten break a rule? Beside it, everything that one would try instead:",
+    )?;
+    command(console, &["eval", &model, &ds, "-o", &report, "--cache", &cache])?;
+
+    tell(console, "\nThree clips of the test that break one rule each. What is wrong with them?\n")?;
+    let dataset = Dataset::open(Path::new(&ds))?;
+    let place = (Path::new(&cache), arguments.threads.get());
+    let verdicts = demo::explain(Path::new(&model), &dataset, &folder.join("why"), place)?;
+    for verdict in &verdicts {
+        write!(console.results(), "{}", told(verdict))?;
+    }
+    let right = verdicts.iter().filter(|verdict| verdict.is_right()).count();
+    writeln!(console.results(), "{right} of {} right.", verdicts.len())?;
+    tell(
+        console,
+        &format!(
+            "\nThe report: {report}/report.html\nThe clips:  {}\nAll of it took {:.0} s. Next: your own data, see `chimera import --help`.",
+            verdicts
+                .iter()
+                .map(|verdict| verdict.page.display().to_string())
+                .collect::<Vec<_>>()
+                .join("\n            "),
+            began.elapsed().as_secs_f64()
+        ),
     )?;
     Ok(Outcome::Done)
 }
 
-/// Writes an example file, unless it is there from an earlier demo. Somebody's own file is never written over.
-fn write_once(path: &Path, content: &str) -> anyhow::Result<()> {
-    match fs::read(path) {
-        Ok(present) if present == content.as_bytes() => Ok(()),
-        Ok(_) => bail!("{}", not_ours(path)),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            Ok(chimera::file::write_atomic(path, |out| out.write_all(content.as_bytes()))?)
+/// What was said about a clip, and what is true.
+fn told(verdict: &Verdict) -> String {
+    let told = &verdict.told;
+    let flag = if told.flagged { "flagged" } else { "not flagged" };
+    let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
+    let (score, threshold) = (shown(told.anomaly), shown(told.threshold));
+    let mut text = format!("{}: {flag} (score {score}, threshold {threshold})\n", verdict.id);
+    if let Some(rule) = told.rules.first() {
+        text += &format!("  it breaks `{}`: {}\n", rule.rule, rule.formula);
+        if let Some(breach) = &rule.breach {
+            let seen = breach
+                .concepts
+                .iter()
+                .map(|of| format!("{} {}", of.concept, if of.shown { "is there" } else { "is not" }));
+            text += &format!(
+                "  {}; the rule {}\n",
+                seen.collect::<Vec<_>>().join(", "),
+                rule.repair.as_ref().map_or("", |repair| &repair.words)
+            );
         }
-        Err(error) => bail!("cannot read `{}`: {}", path.display(), system_words(&error)),
+    }
+    text + &if verdict.is_right() {
+        "  right\n\n".to_owned()
+    } else {
+        format!("  wrong: it breaks `{}`\n\n", verdict.broken)
     }
 }
 
-fn not_ours(path: &Path) -> String {
-    let path = path.display();
-    format!("`{path}` is there and is not the demo's file\nhint: give another folder with `chimera demo --out DIR`")
+/// A folder of the demo's own: nothing that is there is written over.
+fn make_new(folder: &Path) -> anyhow::Result<()> {
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        bail!(
+            "`{0}` is there and not empty\nhint: give another folder with `chimera demo --out DIR`, or remove it",
+            folder.display()
+        );
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot make folder `{}`", folder.display()))
 }
 
 /// Words between the commands; after the results so far, so that both streams read as one story.
@@ -80,9 +123,13 @@ fn tell(console: &mut Console, words: &str) -> anyhow::Result<()> {
 
 /// Shows a command line and runs it, through the same parser as if it had been typed.
 fn command(console: &mut Console, words: &[&str]) -> anyhow::Result<()> {
-    tell(console, &format!("\n$ chimera {}", words.join(" ")))?;
+    let quoted = |word: &&str| if word.contains(['(', ' ']) { format!("'{word}'") } else { (*word).to_owned() };
+    tell(console, &format!("\n$ chimera {}", words.iter().map(quoted).collect::<Vec<_>>().join(" ")))?;
     let arguments = Arguments::try_parse_from(std::iter::once("chimera").chain(words.iter().copied()))?;
-    let Command::Rules(command) = arguments.command else { bail!("the demo only runs `rules` commands") };
-    rules::run(&command, console)?;
-    console.finish()
+    match crate::dispatch(arguments.command, console)? {
+        Outcome::Done => console.finish(),
+        Outcome::Findings | Outcome::Interrupted => {
+            bail!("the demo ends here, since `chimera {}` did not succeed", words[0])
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::bail;
 use chimera::data::dataset::Dataset;
 use chimera::eval::summary::{GroupSummary, Summary};
-use chimera::eval::{self, Asked, Evaluation, Event};
+use chimera::eval::{self, Asked, Evaluation};
 use chimera::leaf::device::DeviceChoice;
 use chimera::model::Model;
 use chimera::score::aggregate::Aggregation;
@@ -56,11 +56,7 @@ pub(crate) fn run(arguments: &EvalArguments, console: &mut Console) -> anyhow::R
         device,
         threads: arguments.threads.get(),
     };
-    let evaluation = eval::run(&asked, &|event| match event {
-        Event::Leaf(event) => shown.show(&event),
-        Event::Gates(event) => shown.show_gates(&event),
-        Event::Method { method, seed } => shown.method(method, seed),
-    })?;
+    let evaluation = eval::run(&asked, &|event| shown.show_measured(event))?;
     drop(shown);
     eval::write(&evaluation, &arguments.out)?;
     let summary = Summary::of(&evaluation);

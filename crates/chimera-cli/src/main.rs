@@ -9,6 +9,7 @@ mod data;
 mod demo;
 mod ending;
 mod eval;
+mod experiment;
 mod explain;
 mod import;
 mod mine;
@@ -21,7 +22,7 @@ mod world;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::args::{Arguments, Command};
 use crate::console::Console;
@@ -49,22 +50,7 @@ fn main() -> ExitCode {
     if let Err(error) = console::clean_up_on_interrupt() {
         console.error(&error);
     }
-    let outcome = match arguments.command {
-        Command::Rules(command) => rules::run(&command, &mut console),
-        Command::Import(command) => import::run(&command, &console),
-        Command::World(command) => world::run(&command, &mut console),
-        Command::Data(command) => data::run(&command, &mut console),
-        Command::Mine(arguments) => mine::run(&arguments, &mut console),
-        Command::Train(arguments) => train::run(&arguments, &mut console),
-        Command::Add(arguments) => add::run(&arguments, &mut console),
-        Command::Score(arguments) => score::run(&arguments, &mut console),
-        Command::Eval(arguments) => eval::run(&arguments, &mut console),
-        Command::Compare(arguments) => compare::run(&arguments, &mut console),
-        Command::Explain(arguments) => explain::run(&arguments, &mut console),
-        Command::Review(arguments) => review::run(&arguments, &mut console),
-        Command::Cache(command) => cache::run(&command, &mut console),
-        Command::Demo(arguments) => demo::run(&arguments, &mut console),
-    };
+    let outcome = dispatch(arguments.command, &mut console);
     // Whoever reads us may have seen enough (`chimera ... | head`): that is no failure, and changes no outcome.
     let flushed = match console.finish() {
         Err(error) if !console::is_closed_pipe(&error) => Err(error),
@@ -78,6 +64,31 @@ fn main() -> ExitCode {
         Err(error) => {
             console.error(&error);
             ExitCode::from(COULD_NOT_RUN)
+        }
+    }
+}
+
+/// Runs a command.
+fn dispatch(command: Command, console: &mut Console) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Rules(command) => rules::run(&command, console),
+        Command::Import(command) => import::run(&command, console),
+        Command::World(command) => world::run(&command, console),
+        Command::Data(command) => data::run(&command, console),
+        Command::Mine(arguments) => mine::run(&arguments, console),
+        Command::Train(arguments) => train::run(&arguments, console),
+        Command::Add(arguments) => add::run(&arguments, console),
+        Command::Score(arguments) => score::run(&arguments, console),
+        Command::Eval(arguments) => eval::run(&arguments, console),
+        Command::Compare(arguments) => compare::run(&arguments, console),
+        Command::Explain(arguments) => explain::run(&arguments, console),
+        Command::Review(arguments) => review::run(&arguments, console),
+        Command::Experiment(arguments) => experiment::run(&arguments, console),
+        Command::Cache(command) => cache::run(&command, console),
+        Command::Demo(arguments) => demo::run(&arguments, console),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Arguments::command(), "chimera", console.results());
+            Ok(Outcome::Done)
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A [`World`](world::World) gives a dataset, a [`Study`](study::Study) teaches a model on it and measures every method, and each
 //! [experiment](experiment::Experiment) is a few studies and a page of results beside what the paper says.
 
+pub mod demo;
 pub mod digits;
 pub mod experiment;
 mod markdown;

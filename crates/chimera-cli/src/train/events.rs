@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use chimera::data::media::LeftOut;
+use chimera::eval;
 use chimera::gate::config::Negatives;
 use chimera::gate::stage::GateEvent;
 use chimera::leaf::encode;
@@ -38,6 +39,19 @@ impl<'a> Shown<'a> {
             teach::Event::Leaf(event) => self.show(event),
             teach::Event::Gates(event) => self.show_gates(event),
         }
+    }
+
+    pub(crate) fn show_measured(&self, event: eval::Event<'_>) {
+        match event {
+            eval::Event::Leaf(event) => self.show(&event),
+            eval::Event::Gates(event) => self.show_gates(&event),
+            eval::Event::Method { method, seed } => self.method(method, seed),
+        }
+    }
+
+    /// Scenes of a world are made.
+    pub(crate) fn scenes(&self, done: usize, total: usize) {
+        self.at("scenes", done, total, None);
     }
 
     pub(crate) fn show(&self, event: &StageEvent<'_>) {
@@ -114,7 +128,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn say(&self, words: std::fmt::Arguments<'_>) {
+    pub(crate) fn say(&self, words: impl std::fmt::Display) {
         *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.console.say(words);
     }

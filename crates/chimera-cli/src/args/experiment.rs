@@ -1,0 +1,66 @@
+//! What can be typed after `experiment` and `demo`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use chimera_lab::experiment::Experiment;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use super::Threads;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    chimera experiment clevrer-events --quick                 # a first look, minutes\n  \
+    chimera experiment mnist-contradiction --root ~/mnist     # on the real thing\n  \
+    chimera experiment paper --out paper/                     # all of the paper's, about an hour on two cores\n\n\
+    Data, models and results lie in the folder of `--out`; what is there already is used again. Worlds are ours, in the formats of the \
+    datasets whose names they have; `--root` takes a real archive.")]
+pub(crate) struct ExperimentArguments {
+    /// Which one.
+    #[arg(value_parser = experiments())]
+    pub(crate) name: Experiment,
+    /// A real archive instead of a world of ours: MNIST, CLEVR, CLEVRER, Open Images or VidOR, as the experiment's name says.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Folder for data, models and results.
+    #[arg(short, long, value_name = "DIR", default_value = "chimera-experiments")]
+    pub(crate) out: PathBuf,
+    /// Seed of worlds and leaf banks.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Seeds of gates on each leaf bank.
+    #[arg(long, value_name = "N", default_value = "3")]
+    pub(crate) seeds: NonZeroUsize,
+    /// A quarter of the data and of the epochs.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+}
+
+fn experiments() -> impl TypedValueParser<Value = Experiment> {
+    let values = Experiment::ALL.map(|experiment| PossibleValue::new(experiment.name()).help(experiment.about()));
+    PossibleValuesParser::new(values).try_map(|name| {
+        Experiment::ALL.into_iter().find(|experiment| experiment.name() == name).ok_or("no such experiment")
+    })
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chimera demo               # a few minutes on two cores\n  chimera demo --quick       # a first look\n\n\
+    Needs no data, no other program and no network."
+)]
+pub(crate) struct DemoArguments {
+    /// Folder for everything that the demo makes; it must be new or empty.
+    #[arg(short, long, value_name = "DIR", default_value = "chimera-demo")]
+    pub(crate) out: PathBuf,
+    /// Fewer clips and epochs: less than a minute, and less good.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Seed of the world and of everything that is learned.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+}
