@@ -100,3 +100,35 @@ fn strokes(digit: u8) -> Vec<Vec<Vec2>> {
         _ => vec![arc([0.5, 0.37], [0.17, 0.18], [0.0, 1.0]), line(&[[0.67, 0.37], [0.6, 0.82]])],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_inked_unlike_each_other_and_the_same_for_a_seed() {
+        let mean = |digit: u8| -> Vec<f32> {
+            let mut random = stream(3, "test", u64::from(digit));
+            let mut sum = vec![0.0; SIDE * SIDE];
+            for _ in 0..40 {
+                let picture = drawn(&mut random, digit);
+                sum.iter_mut().zip(picture).for_each(|(sum, ink)| *sum += f32::from(ink) / 40.0);
+            }
+            sum
+        };
+        let means: Vec<Vec<f32>> = (0..10).map(mean).collect();
+        let distance = |one: &[f32], other: &[f32]| {
+            one.iter().zip(other).map(|(one, other)| (one - other).powi(2)).sum::<f32>().sqrt()
+        };
+        for one in 0..10 {
+            let ink: f32 = means[one].iter().sum::<f32>() / 255.0;
+            assert!((30.0..250.0).contains(&ink), "{one} has ink for {ink} pixels");
+            for other in 0..one {
+                assert!(distance(&means[one], &means[other]) > 500.0, "{one} looks like {other}");
+            }
+        }
+        let of = |seed| drawn(&mut stream(seed, "test", 0), 4);
+        assert_eq!(of(1), of(1));
+        assert_ne!(of(1), of(2));
+    }
+}

@@ -13,7 +13,9 @@ mod support;
 
 mod audit;
 mod data;
+mod demo;
 mod eval;
+mod experiment;
 mod explain;
 mod gates;
 mod import_openimages;

@@ -323,20 +323,3 @@ fn a_closed_pipe_is_no_error() {
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
 }
-
-#[test]
-fn the_demo_tells_its_story_twice() {
-    let sandbox = Sandbox::new();
-    for _ in 0..2 {
-        let ran = sandbox.run("demo");
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        assert!(ran.err.contains("$ chimera rules check"), "{}", ran.err);
-    }
-    let truth = sandbox.read("chimera-demo/truth.csv");
-    assert!(truth.lines().any(|line| line == "cam-0042,0,1,1,1,1,1,1"), "{truth}");
-    sandbox.write("chimera-demo/site.rules", "own: person => helmet\n");
-    let ran = sandbox.run("demo");
-    assert_eq!(ran.code, 2, "the demo does not write over what a user changed");
-    assert!(ran.err.contains("chimera-demo/site.rules") && ran.err.contains("--out"), "{}", ran.err);
-    assert_eq!(sandbox.read("chimera-demo/site.rules"), "own: person => helmet\n");
-}
