@@ -57,6 +57,15 @@ pub struct Scenes {
     pub seed: u64,
 }
 
+impl Scenes {
+    /// What scenes of a world are called: the same name for the same scenes.
+    #[must_use]
+    pub fn name_of(&self, world: World) -> String {
+        let Self { train, together, seed, .. } = self;
+        format!("{}-{train}-{}-{seed}", world.name(), (100.0 * together).round())
+    }
+}
+
 impl World {
     /// Every world.
     pub const ALL: [Self; 4] = [Self::Clevr, Self::Clevrer, Self::Openimages, Self::Vidor];
@@ -121,7 +130,7 @@ impl World {
     /// # Errors
     /// A folder that cannot be written, or that holds something else.
     pub fn draw(self, site: &Site<'_>, scenes: Scenes) -> Result<Dataset> {
-        let name = format!("{}-{}-{}", self.name(), (100.0 * scenes.together).round(), scenes.seed);
+        let name = scenes.name_of(self);
         let (world, out) = (site.folder.join("worlds").join(&name), site.folder.join("data").join(&name));
         if !world.exists() {
             site.say(&format!(

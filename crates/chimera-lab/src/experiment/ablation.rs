@@ -74,7 +74,7 @@ pub(super) fn same_pairs(lab: &Lab<'_>) -> Result<String> {
         let study = lab.study(world, TOGETHER)?;
         let mut evaluations = Vec::new();
         for (name, config) in &ways {
-            let name = format!("{}-pairs-{name}-{seed}", world.name());
+            let name = format!("{}-pairs-{name}", lab.scenes(world, TOGETHER).name_of(world));
             let regated = study.regated(lab.site, &name, world.rules(), config, false)?;
             evaluations.push(regated.measure(lab.site, &[Method::Chimera], lab.request.seeds)?);
         }

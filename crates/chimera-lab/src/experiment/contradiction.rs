@@ -63,7 +63,7 @@ pub(super) fn classes(lab: &Lab<'_>) -> Result<String> {
         .map(|(number, name)| format!("never_{number}: {0} <=> !{0}\n", quote_name(name)))
         .collect();
     let config = GateConfig { seed: lab.request.seed, ..GateConfig::default() };
-    let name = format!("openimages-contradiction-{}", lab.request.seed);
+    let name = format!("{}-contradiction", base.model.file_name().unwrap_or_default().display());
     let study = base.regated(lab.site, &name, &rules, &config, false)?;
     let sorted = Sorted::of(lab, &study, &concepts, &[Method::IndepCal, Method::Chimera])?;
     sorted.page(lab, &study.dataset, "Classes under `A <=> !A`", &lab.whose(World::Openimages))
@@ -73,7 +73,7 @@ pub(super) fn classes(lab: &Lab<'_>) -> Result<String> {
 fn digit_study(lab: &Lab<'_>, name: &str, rules: &str) -> Result<Study> {
     let (quick, seed) = (lab.request.quick, lab.request.seed);
     let (train, test) = if quick { (1500, 600) } else { (6000, 3000) };
-    let kind = if lab.request.root.is_some() { "mnist".to_owned() } else { format!("digits-{seed}") };
+    let kind = if lab.request.root.is_some() { format!("mnist-{train}") } else { format!("digits-{train}-{seed}") };
     let out = lab.site.folder.join("data").join(&kind);
     let dataset = if out.exists() {
         Dataset::open(&out)?

@@ -208,7 +208,7 @@ impl Lab<'_> {
     fn study(&self, world: World, together: f64) -> Result<Study> {
         let name = match self.request.root {
             Some(_) => format!("{}-real", world.name()),
-            None => format!("{}-{}-{}", world.name(), (100.0 * together).round(), self.request.seed),
+            None => self.scenes(world, together).name_of(world),
         };
         let (dataset, rules, mined) = match self.request.root {
             Some(root) => self.archive(world, root, &name)?,

@@ -24,11 +24,12 @@ const METHODS: [Method; 8] = [
 
 pub(super) fn run(lab: &Lab<'_>, world: World) -> Result<String> {
     let evaluation = measured(lab, world, &METHODS)?;
-    let report = lab.folder.join("report");
-    if !report.exists() {
-        eval::write(&evaluation, &report)?;
+    // The same model, data and seeds give the same report.
+    let name = format!("report-{}-{}", &evaluation.about.model[..8], evaluation.about.seeds.len());
+    if !lab.folder.join(&name).exists() {
+        eval::write(&evaluation, &lab.folder.join(&name))?;
     }
-    Ok(page(lab, world, &evaluation))
+    Ok(page(lab, world, &evaluation, &name))
 }
 
 /// A kind of data measured, at the co-occurrence that experiments have.
@@ -39,7 +40,7 @@ pub(super) fn measured(lab: &Lab<'_>, world: World, methods: &[Method]) -> Resul
 /// How often an object brings its partner along: concepts are not independent, as nowhere.
 pub(super) const TOGETHER: f64 = 0.5;
 
-fn page(lab: &Lab<'_>, world: World, evaluation: &Evaluation) -> String {
+fn page(lab: &Lab<'_>, world: World, evaluation: &Evaluation, report: &str) -> String {
     let about = &evaluation.about;
     let mut text = format!(
         "# {}\n\nMean AUROC of rules by 1 - p on {} test rows ({} break a rule), {} of gates on one leaf bank. {}\n\n",
@@ -103,6 +104,8 @@ fn page(lab: &Lab<'_>, world: World, evaluation: &Evaluation) -> String {
                 &format!("\n- `{}` against `{}`: {}", one.name(), other.name(), difference(gain.mean, gain.interval));
         }
     }
-    text += "\n\n`oracle` has learned from violations and is no fair method; [the report](report/report.html) has every rule.\n";
+    text += &format!(
+        "\n\n`oracle` has learned from violations and is no fair method; [the report]({report}/report.html) has every rule.\n"
+    );
     text
 }

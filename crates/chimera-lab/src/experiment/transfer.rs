@@ -20,13 +20,14 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<String> {
     let seed = lab.request.seed;
     for world in [World::Clevr, World::Clevrer] {
         let study = lab.study(world, TOGETHER)?;
+        let name = lab.scenes(world, TOGETHER).name_of(world);
         // The first two rules, joined: everything but the last gate is there.
         let [first, second] = [0, 1].map(|rule| study.rule_set.dag.text(study.rule_set.rules[rule].root));
         let text = format!("joined [family=compound]: ({first}) & ({second})\n");
         let config = GateConfig { seed, ..GateConfig::default() };
         let other = GateConfig { seed: seed.wrapping_add(1000), ..GateConfig::default() };
-        let composed = study.regated(lab.site, &format!("{}-composed-{seed}", world.name()), &text, &config, false)?;
-        let scratch = study.regated(lab.site, &format!("{}-scratch-{seed}", world.name()), &text, &other, true)?;
+        let composed = study.regated(lab.site, &format!("{name}-composed"), &text, &config, false)?;
+        let scratch = study.regated(lab.site, &format!("{name}-scratch"), &text, &other, true)?;
         let one = NonZeroUsize::MIN;
         let [composed_at, scratch_at] =
             [composed.measure(lab.site, &[Method::Chimera], one)?, scratch.measure(lab.site, &[Method::Chimera], one)?];
