@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::R
     command(console, &["mine", &ds, "--max-rules", "4", "-o", &mined])?;
     tell(console, "\nA leaf bank learns the concepts, a gate your rule, from clips of which none breaks any rule:")?;
     #[rustfmt::skip]
-    command(console, &["train", &ds, "--rules", &my_rules, "--out", &model, "--cache", &cache, "--pooling", "order", "--batch", "16", "--rate", "0.0015",
+    command(console, &["train", &ds, "--rules", &my_rules, "--out", &model, "--cache", &cache, "--size", "32", "--pooling", "order", "--batch", "16", "--rate", "0.0015",
         "--schedule", "cosine", "--epochs", &epochs, "--patience", &epochs, "--seed", &seed])?;
     tell(console, "\nMore rules need more gates, and nothing else:")?;
     command(console, &["add", &model, &mined, "--data", &ds, "--cache", &cache])?;

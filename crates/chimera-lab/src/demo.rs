@@ -54,9 +54,9 @@ pub struct Sizes {
 
 impl Sizes {
     /// A few minutes on two cores.
-    pub const FULL: Self = Self { train: 2000, test: 300, epochs: 10 };
+    pub const FULL: Self = Self { train: 2400, test: 300, epochs: 20 };
     /// A first look.
-    pub const QUICK: Self = Self { train: 600, test: 90, epochs: 6 };
+    pub const QUICK: Self = Self { train: 900, test: 90, epochs: 10 };
 }
 
 /// What was said about a clip, and what is true of it.
