@@ -81,7 +81,8 @@ pub fn holds(dag: &Dag, edge: Edge, label: &impl Fn(ConceptId) -> bool) -> bool 
 /// let values = [[true, true], [true, false], [true, false]];
 /// let known = [[true, true], [true, true], [true, false]];
 /// let table = |cells: [[bool; 2]; 3]| BitTable::from_fn(3, 2, |row, column| cells[row][column]);
-/// let truth = Program::compile(&rules.dag, &rules.roots()).evaluate(&TruthTable::partial(table(values), table(known)));
+/// let labels = TruthTable::partial(table(values), table(known));
+/// let truth = Program::compile(&rules.dag, &rules.roots()).evaluate(&labels);
 ///
 /// assert_eq!([0, 1, 2].map(|row| truth.get(row, 0)), [Some(true), Some(false), None]);
 /// assert_eq!(truth.counts(1).holds, 3);
