@@ -70,6 +70,26 @@ pub fn load(file: File, vocabulary: Vocabulary, loader: &mut Loader<'_>) -> Load
 }
 
 /// Loads a single text that includes nothing.
+///
+/// # Examples
+///
+/// A concept that a closed vocabulary lacks is a finding; rules that are sound are there all the same:
+///
+/// ```
+/// use chimera_logic::load::load_text;
+/// use chimera_logic::vocabulary::Vocabulary;
+///
+/// let columns = ["bicycle", "helmet"].map(str::to_owned);
+/// let text = "worn: bicycle => helmet\ntypo: bicycle => helmt\n";
+/// let loaded = load_text("my.rules", text, Vocabulary::closed(columns, "the columns of labels.csv"));
+///
+/// assert_eq!(loaded.rule_set.rules.len(), 1);
+/// assert_eq!(loaded.rule_set.rules[0].name, "worn");
+/// assert_eq!(loaded.diagnostics.errors(), 1);
+/// let finding = loaded.diagnostics.kept()[0].to_record(&loaded.sources);
+/// assert_eq!((finding.code, finding.line), ("E020", 2));
+/// assert_eq!(finding.hint.as_deref(), Some("did you mean `helmet`?"));
+/// ```
 #[must_use]
 pub fn load_text(name: &str, text: &str, vocabulary: Vocabulary) -> Loaded {
     let file = File { name: name.to_owned(), bytes: text.as_bytes().to_vec() };

@@ -98,6 +98,30 @@ impl<'a> Probabilities<'a> {
 }
 
 /// The independent-events formulas of some references into a DAG, as a list of steps.
+///
+/// # Examples
+///
+/// Where a concept occurs twice, exact counting ([`Diagrams`](crate::bdd::Diagrams)) gives another answer:
+///
+/// ```
+/// use chimera_logic::bdd::{Diagrams, Limits};
+/// use chimera_logic::load::load_text;
+/// use chimera_logic::prob::{Independent, Probabilities};
+/// use chimera_logic::vocabulary::Vocabulary;
+///
+/// let columns = ["bicycle", "helmet"].map(str::to_owned);
+/// let text = "worn: bicycle => helmet\nnever: helmet <=> !helmet\n";
+/// let rules = load_text("my.rules", text, Vocabulary::closed(columns, "an example")).rule_set;
+/// let sample = Probabilities::of_sample(&[0.5, 0.25])?;
+///
+/// // 1 - 0.5 * (1 - 0.25), and 2 * 0.25 * (1 - 0.25) as if both sides were independent.
+/// assert_eq!(Independent::compile(&rules.dag, &rules.roots()).evaluate(&sample), [0.625, 0.375]);
+///
+/// let mut diagrams = Diagrams::new(&rules.dag, &rules.roots(), Limits::default());
+/// let both = [diagrams.compile(rules.rules[0].root)?, diagrams.compile(rules.rules[1].root)?];
+/// assert_eq!(diagrams.circuit(&both).evaluate(&sample), [0.625, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Independent {
     schedule: Schedule,

@@ -29,6 +29,22 @@ pub fn hard_op(op: Op, operands: &[bool]) -> bool {
 
 /// The truth of a reference under one assignment, by plain recursion: for single assignments, where it beats setting up a
 /// [`Program`].
+///
+/// # Examples
+///
+/// ```
+/// use chimera_logic::load::load_text;
+/// use chimera_logic::truth::holds;
+/// use chimera_logic::vocabulary::Vocabulary;
+///
+/// let rules = load_text("my.rules", "worn: bicycle => helmet\n", Vocabulary::open()).rule_set;
+/// let bicycle = rules.dag.vocabulary().get("bicycle");
+///
+/// // A bicycle, and nothing else.
+/// assert!(!holds(&rules.dag, rules.rules[0].root, &|concept| Some(concept) == bicycle));
+/// // Nothing at all.
+/// assert!(holds(&rules.dag, rules.rules[0].root, &|_| false));
+/// ```
 #[must_use]
 pub fn holds(dag: &Dag, edge: Edge, label: &impl Fn(ConceptId) -> bool) -> bool {
     let value = match dag.node(edge.node()) {
@@ -47,6 +63,30 @@ pub fn holds(dag: &Dag, edge: Edge, label: &impl Fn(ConceptId) -> bool) -> bool 
 }
 
 /// A compiled evaluation of some references into a DAG.
+///
+/// # Examples
+///
+/// Two rules on three samples, of the last of which nobody knows whether it shows a helmet:
+///
+/// ```
+/// use chimera_logic::bits::{BitTable, TruthTable};
+/// use chimera_logic::load::load_text;
+/// use chimera_logic::truth::Program;
+/// use chimera_logic::vocabulary::Vocabulary;
+///
+/// let columns = ["bicycle", "helmet"].map(str::to_owned);
+/// let text = "worn: bicycle => helmet\nridden: bicycle\n";
+/// let rules = load_text("my.rules", text, Vocabulary::closed(columns, "an example")).rule_set;
+///
+/// let values = [[true, true], [true, false], [true, false]];
+/// let known = [[true, true], [true, true], [true, false]];
+/// let table = |cells: [[bool; 2]; 3]| BitTable::from_fn(3, 2, |row, column| cells[row][column]);
+/// let labels = TruthTable::partial(table(values), table(known));
+/// let truth = Program::compile(&rules.dag, &rules.roots()).evaluate(&labels);
+///
+/// assert_eq!([0, 1, 2].map(|row| truth.get(row, 0)), [Some(true), Some(false), None]);
+/// assert_eq!(truth.counts(1).holds, 3);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Program {
     schedule: Schedule,

@@ -2,6 +2,17 @@
 //! more in one place changes nothing in another.
 
 /// A generator for one purpose and number (an epoch, say).
+///
+/// # Examples
+///
+/// ```
+/// use chimera::seed::stream;
+///
+/// let mut order = stream(123, "order", 0);
+/// order.u64(..); // what is drawn here changes nothing below
+/// assert_eq!(stream(123, "erasing", 0).u64(..), stream(123, "erasing", 0).u64(..));
+/// assert_ne!(stream(123, "erasing", 0).u64(..), stream(123, "erasing", 1).u64(..));
+/// ```
 #[must_use]
 pub fn stream(seed: u64, purpose: &str, number: u64) -> fastrand::Rng {
     let mut hasher = blake3::Hasher::new_derive_key("chimera random numbers");

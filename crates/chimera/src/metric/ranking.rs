@@ -15,6 +15,23 @@ use crate::error::{Error, Result};
 const MOST_ROWS: u64 = 1 << 31;
 
 /// Rows with known labels, highest score first.
+///
+/// # Examples
+///
+/// ```
+/// use chimera::metric::ranking::Ranking;
+///
+/// // How badly five samples break a rule, and whether they do.
+/// let scores = [0.9, 0.2, 0.7, 0.2, 0.1];
+/// let broken = [true, false, false, true, false];
+/// let metrics = Ranking::new(&scores, &broken)?.metrics();
+///
+/// // Of six pairs of one that breaks it and one that does not, 4 are in order and one is a tie: (4 + 0.5) / 6.
+/// assert_eq!(metrics.auroc, Some(0.75));
+/// // Where nothing breaks the rule there is nothing to measure.
+/// assert_eq!(Ranking::new(&scores, &[false; 5])?.metrics().auroc, None);
+/// # Ok::<(), chimera::error::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Ranking {
     /// Upper half: a word that falls as the score rises. Lower half: the row, then its label in the lowest bit.

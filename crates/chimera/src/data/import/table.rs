@@ -33,6 +33,24 @@ pub struct TableImport {
 
 /// Imports a table into the folder `out`.
 ///
+/// # Examples
+///
+/// ```
+/// use chimera::data::dataset::Dataset;
+/// use chimera::data::import::{TableImport, import_table};
+///
+/// let folder = tempfile::tempdir()?;
+/// let table = folder.path().join("labels.csv");
+/// std::fs::write(&table, "id,split,bicycle,helmet\na,train,1,1\nb,train,0,\nc,test,1,0\n")?;
+/// let out = folder.path().join("ds");
+/// import_table(&TableImport { table, ..TableImport::default() }, &out)?;
+///
+/// let dataset = Dataset::open(&out)?;
+/// assert_eq!(dataset.table().concepts, ["bicycle", "helmet"]);
+/// assert_eq!(dataset.test().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// What is wrong with the table, its media or the folder.
 pub fn import_table(import: &TableImport, out: &Path) -> Result<Imported> {
