@@ -3,22 +3,19 @@
 use chimera::data::dataset::Dataset;
 use chimera::data::import::{ImportOptions, MnistImport, import_mnist};
 use chimera::error::Result;
-use chimera::gate::config::GateConfig;
-use chimera::gate::stage::{GateEvent, Place};
+use chimera::gate::config::{GateConfig, Negatives};
 use chimera::leaf::config::LeafConfig;
 use chimera::leaf::device::DeviceChoice;
 use chimera::media::png::write_png;
 use chimera::score::engine::{Engine, Scoring};
 use chimera::score::method::Method;
 use chimera::score::samples::{Encodings, RowsOf};
-use chimera::teach;
 use chimera_logic::printer::quote_name;
 
 use super::Lab;
 use super::rules::TOGETHER;
 use crate::digits::write_digits;
 use crate::markdown::Table;
-use crate::site::Event;
 use crate::strips::{Strip, draw};
 use crate::study::{Plan, Study};
 use crate::world::World;
@@ -34,7 +31,13 @@ pub(super) fn digits(lab: &Lab<'_>) -> Result<String> {
     let rules: String = (0..10).map(|digit| format!("never_{digit}: digit_{digit} <=> !digit_{digit}\n")).collect();
     let study = digit_study(lab, "digits-contradiction", &rules)?;
     let concepts: Vec<String> = (0..10).map(|digit| format!("digit_{digit}")).collect();
-    let sorted = Sorted::of(lab, &study, &concepts, &[Method::Sem, Method::Chimera])?;
+    // The rule holds on no sample, so that `sem`, which learns from samples on which it does, has none: all samples as they are, then.
+    let config =
+        GateConfig { negatives: Negatives::Same, grafts: false, seed: lab.request.seed, ..GateConfig::default() };
+    let name = format!("{}-same", study.model.file_name().unwrap_or_default().display());
+    let same = study.regated(lab.site, &name, &rules, &config, false)?;
+    let ways = [("sem", &same, Method::Chimera), ("chimera", &study, Method::Chimera)];
+    let sorted = Sorted::of(lab, &concepts, &ways)?;
     sorted.page(lab, &study.dataset, "Digits under `A <=> !A`", &whose_digits(lab))
 }
 
@@ -42,7 +45,8 @@ pub(super) fn digits(lab: &Lab<'_>) -> Result<String> {
 pub(super) fn one_and_seven(lab: &Lab<'_>) -> Result<String> {
     let study = digit_study(lab, "digits-1and7", "both: digit_1 & digit_7\n")?;
     let concepts = ["digit_7".to_owned()];
-    let sorted = Sorted::of(lab, &study, &concepts, &[Method::IndepCal, Method::Chimera, Method::Neural])?;
+    let ways = [Method::IndepCal, Method::Chimera, Method::Neural].map(|method| (method.name(), &study, method));
+    let sorted = Sorted::of(lab, &concepts, &ways)?;
     sorted.page(lab, &study.dataset, "Sevens by P(1 & 7)", &whose_digits(lab))
 }
 
@@ -65,7 +69,8 @@ pub(super) fn classes(lab: &Lab<'_>) -> Result<String> {
     let config = GateConfig { seed: lab.request.seed, ..GateConfig::default() };
     let name = format!("{}-contradiction", base.model.file_name().unwrap_or_default().display());
     let study = base.regated(lab.site, &name, &rules, &config, false)?;
-    let sorted = Sorted::of(lab, &study, &concepts, &[Method::IndepCal, Method::Chimera])?;
+    let ways = [Method::IndepCal, Method::Chimera].map(|method| (method.name(), &study, method));
+    let sorted = Sorted::of(lab, &concepts, &ways)?;
     sorted.page(lab, &study.dataset, "Classes under `A <=> !A`", &lab.whose(World::Openimages))
 }
 
@@ -103,56 +108,62 @@ fn whose_digits(lab: &Lab<'_>) -> String {
 /// Samples of classes, sorted by the p of a class's rule.
 struct Sorted {
     strips: Vec<Strip>,
-    /// For each strip: its class, its method, and how sure the leaf bank is of the class in the smallest and in the largest.
-    sure: Vec<(String, Method, [f64; 2])>,
+    /// For each strip: its class, and how sure the leaf bank is of the class in the smallest and in the largest.
+    sure: Vec<(String, [f64; 2])>,
 }
 
+/// A way to p: its name, a model and a method of it.
+type Way<'a> = (&'a str, &'a Study, Method);
+
 impl Sorted {
-    /// Of each concept the test samples that show it, by the rule of its number (or the only one) and each method.
-    fn of(lab: &Lab<'_>, study: &Study, concepts: &[String], methods: &[Method]) -> Result<Self> {
+    /// Of each concept the test samples that show it, by the rule of its number (or the only one) and each way.
+    fn of(lab: &Lab<'_>, concepts: &[String], ways: &[Way<'_>]) -> Result<Self> {
+        let mut by_way = Vec::new();
+        for way in ways {
+            by_way.push(Self::of_way(lab, concepts, *way)?);
+        }
+        // A class's strips below each other.
+        let (mut strips, mut sure) = (Vec::new(), Vec::new());
+        for class in 0..concepts.len() {
+            for way in &by_way {
+                strips.push(way.strips[class].clone());
+                sure.push(way.sure[class].clone());
+            }
+        }
+        Ok(Self { strips, sure })
+    }
+
+    fn of_way(lab: &Lab<'_>, concepts: &[String], (name, study, method): Way<'_>) -> Result<Self> {
         let site = lab.site;
-        let mut engine = Engine::open(&study.model, &DeviceChoice::default().open())?;
+        let engine = Engine::open(&study.model, &DeviceChoice::default().open())?;
         let encoded = study.encoded(site, &engine.model)?;
-        let place = Place { cache: site.cache, gates: None, threads: site.threads, retrain: false };
+        let ready = engine.ready(Scoring { method, ..Scoring::default() }, None, site.threads)?;
         let (mut strips, mut sure) = (Vec::new(), Vec::new());
         let table = study.dataset.table();
         let test = encoded.present(&study.dataset.test());
-        for &method in methods {
-            let tell = |event: GateEvent<'_>| (site.tell)(Event::Taught(teach::Event::Gates(event)));
-            engine.teach(method, (&study.dataset, &encoded), place, &tell)?;
-        }
-        for (number, name) in concepts.iter().enumerate() {
-            let Some(concept) = table.concepts.iter().position(|of| of == name) else { continue };
+        for (number, class) in concepts.iter().enumerate() {
+            let concept = table.concepts.iter().position(|of| of == class).unwrap_or_default();
             let rule = number.min(study.rule_set.rules.len() - 1);
-            let rows: Vec<usize> = test
-                .numbers()
-                .iter()
-                .copied()
-                .filter(|&row| table.labels.get(row, concept) == Some(true))
-                .take(SHOWN)
-                .collect();
+            let shows = |row: &usize| table.labels.get(*row, concept) == Some(true);
+            let rows: Vec<usize> = test.numbers().iter().copied().filter(shows).take(SHOWN).collect();
             let samples = RowsOf { encoded: &encoded, numbers: &rows };
-            for &method in methods {
-                let ready = engine.ready(Scoring { method, ..Scoring::default() }, None, site.threads)?;
-                let mut scored = Vec::with_capacity(rows.len());
-                ready.score(&samples, site.threads, &mut |at, scores| {
-                    scored.extend(scores.p[rule].map(|p| (rows[at], p)));
-                    Ok(())
-                })?;
-                let strip = Strip { name: method.name().to_owned(), scored };
-                let logit = |row: usize| -> f64 {
-                    let at = rows.iter().position(|of| *of == row).unwrap_or_default();
-                    f64::from(samples.logits(at)[concept])
-                };
-                let ends = strip.ends();
-                let (low, high) = ends.split_at(ends.len() / 2);
-                let mean = |part: &[(usize, f64)]| {
-                    part.iter().map(|(row, _)| 1.0 / (1.0 + (-logit(*row)).exp())).sum::<f64>()
-                        / part.len().max(1) as f64
-                };
-                sure.push((name.clone(), method, [mean(low), mean(high)]));
-                strips.push(strip);
-            }
+            let mut scored = Vec::with_capacity(rows.len());
+            ready.score(&samples, site.threads, &mut |at, scores| {
+                scored.extend(scores.p[rule].map(|p| (rows[at], p)));
+                Ok(())
+            })?;
+            let strip = Strip { name: name.to_owned(), scored };
+            let sure_of = |row: usize| -> f64 {
+                let at = rows.iter().position(|of| *of == row).unwrap_or_default();
+                1.0 / (1.0 + (-f64::from(samples.logits(at)[concept])).exp())
+            };
+            let ends = strip.ends();
+            let (low, high) = ends.split_at(ends.len() / 2);
+            let mean = |part: &[(usize, f64)]| {
+                part.iter().map(|(row, _)| sure_of(*row)).sum::<f64>() / part.len().max(1) as f64
+            };
+            sure.push((class.clone(), [mean(low), mean(high)]));
+            strips.push(strip);
         }
         Ok(Self { strips, sure })
     }
@@ -163,8 +174,8 @@ impl Sorted {
         let picture = draw(dataset, &lines, &self.strips)?;
         write_png(&lab.folder.join("strips.png"), &picture)?;
         let mut table = Table::new(&["class", "method", "leaf bank's p of the class, smallest ten", "largest ten"]);
-        for (class, method, [low, high]) in &self.sure {
-            table.row(vec![format!("`{class}`"), method.name().to_owned(), format!("{low:.3}"), format!("{high:.3}")]);
+        for (strip, (class, [low, high])) in self.strips.iter().zip(&self.sure) {
+            table.row(vec![format!("`{class}`"), strip.name.clone(), format!("{low:.3}"), format!("{high:.3}")]);
         }
         Ok(format!(
             "# {title}\n\nThe rule never holds, and every sample has the same label. Sorted by p, samples that look least like their class come last \

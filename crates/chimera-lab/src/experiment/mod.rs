@@ -158,7 +158,9 @@ impl Experiment {
             return Err(Error::input(message, Some("leave out `--root`".to_owned())));
         }
         let folder = site.folder.join("results").join(self.name());
-        fs::create_dir_all(&folder).map_err(|cause| Error::write(&folder, cause))?;
+        for folder in [&folder, &site.folder.join("data"), &site.folder.join("worlds")] {
+            fs::create_dir_all(folder).map_err(|cause| Error::write(folder, cause))?;
+        }
         let lab = Lab { site, request, folder: &folder };
         let text = match self {
             Self::MnistContradiction => contradiction::digits(&lab)?,
