@@ -37,7 +37,13 @@ pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow
     let device = DeviceChoice::default().open();
     let engine = Engine::open(&arguments.model, &device)?;
     let method = arguments.method.unwrap_or(engine.default_method());
-    let rules = arguments.rule.iter().map(|name| rule_of(&engine, name)).collect::<anyhow::Result<Vec<usize>>>()?;
+    let mut rules: Vec<usize> = Vec::new();
+    for name in &arguments.rule {
+        let rule = rule_of(&engine, name)?;
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
     let input = one(arguments, &engine)?;
     check_out(file, input.files_like(file), input.folder().as_slice())?;
     let cache = cache_folder(arguments.cache.as_deref()).ok();
@@ -137,7 +143,11 @@ fn write_text(told: &Explanation, out: &mut dyn Write) -> io::Result<()> {
     ]);
     for rule in &told.rules {
         let Some(of) = told.standings.iter().find(|standing| standing.rule == rule.rule) else { continue };
-        let above = if of.broken { "above" } else { "below" };
+        let above = match (of.broken, of.threshold) {
+            (true, _) => "above",
+            (false, Some(_)) => "below",
+            (false, None) => "",
+        };
         table.row(vec![of.rule.clone(), shown(of.score), shown(of.threshold), above.to_owned(), shown(of.p)]);
     }
     table.write(out, 2)?;
@@ -152,7 +162,11 @@ fn write_rule(rule: &RuleTold, told: &Explanation, out: &mut dyn Write) -> io::R
             .iter()
             .map(|of| format!("{} {} ({:.3})", of.concept, if of.shown { "present" } else { "absent" }, of.p))
             .collect();
-        let lead = if breach.is_likeliest { "broken as seen" } else { "holds as seen; most likely broken with" };
+        let lead = if breach.is_likeliest {
+            "broken as seen"
+        } else {
+            "by its concepts alone it holds; most likely broken with"
+        };
         writeln!(out, "  {lead}: {} (together {:.3})", seen.join(", "), breach.p)?;
     }
     if let Some(repair) = &rule.repair {

@@ -29,10 +29,16 @@ pub(super) fn told(rule: &RuleTold, standing: Option<&Standing>) -> String {
         let lead = if breach.is_likeliest {
             "What is most likely seen breaks it"
         } else {
-            "What is most likely seen keeps it; the most likely way to break it"
+            "By its concepts alone it most likely holds; the most likely way to break it"
+        };
+        // Gates see more of a sample than how likely its concepts are.
+        let otherwise = if standing.is_some_and(|standing| standing.broken) && !breach.is_likeliest {
+            "<p class=\"faint\">The rule's own score says otherwise: it looks at more than how likely each concept is.</p>"
+        } else {
+            ""
         };
         cards += &format!(
-            "<div class=\"card\"><h4>{lead} (p {})</h4><ul>{}</ul></div>",
+            "<div class=\"card\"><h4>{lead} (p {})</h4><ul>{}</ul>{otherwise}</div>",
             number(Some(breach.p)),
             breach.concepts.iter().map(|of| format!("<li>{}</li>", shown(of))).collect::<String>()
         );
@@ -128,7 +134,11 @@ pub(super) fn standings(told: &Explanation) -> String {
                 bar(of.score, of.threshold, of.broken),
                 number(of.score),
                 number(of.threshold),
-                if of.broken { "<b class=\"loss\">above</b>".to_owned() } else { "below".to_owned() },
+                match (of.broken, of.threshold) {
+                    (true, _) => "<b class=\"loss\">above</b>".to_owned(),
+                    (false, Some(_)) => "below".to_owned(),
+                    (false, None) => String::new(),
+                },
                 share,
                 number(of.p),
                 escape(&of.severity),
