@@ -13,7 +13,7 @@ use super::Threads;
 #[command(after_help = "Examples:\n  \
     chimera experiment clevrer-events --quick                 # a first look, minutes\n  \
     chimera experiment mnist-contradiction --root ~/mnist     # on the real thing\n  \
-    chimera experiment paper --out paper/                     # all of the paper's, about an hour on two cores\n\n\
+    chimera experiment paper --out paper/                     # all of the paper's; takes long\n\n\
     Data, models and results lie in the folder of `--out`; what is there already is used again. Worlds are ours, in the formats of the \
     datasets whose names they have; `--root` takes a real archive.")]
 pub(crate) struct ExperimentArguments {

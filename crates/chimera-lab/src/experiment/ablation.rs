@@ -48,15 +48,11 @@ fn without(
             number(mean(&evaluation, method, &all)),
             number(mean(&evaluation, Method::Chimera, &all)),
             gain.map_or_else(String::new, |gain| difference(gain.mean, gain.interval)),
-            number(published.map(paper_of(&paper))),
+            number(published.map(&paper)),
             number(published.map(|row| row.chimera)),
         ]);
     }
     Ok(format!("# {title}\n\n{said} Mean AUROC of rules; data are ours, simulated.\n\n{}", table.text()))
-}
-
-fn paper_of(paper: &impl Fn(&published::Row) -> f64) -> impl Fn(&published::Row) -> f64 + '_ {
-    move |row| paper(row)
 }
 
 /// What gates learn from: chimeras, chimeras and samples as they are, and these only where the rule holds.
