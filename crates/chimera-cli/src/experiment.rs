@@ -21,6 +21,7 @@ pub(crate) fn run(arguments: &ExperimentArguments, console: &mut Console) -> any
         let site = Site { folder: &arguments.out, cache: &cache, threads: arguments.threads.get(), tell: &tell };
         let request = Request {
             root: arguments.root.as_deref(),
+            worlds: &arguments.worlds,
             seed: arguments.seed,
             seeds: arguments.seeds,
             quick: arguments.quick,

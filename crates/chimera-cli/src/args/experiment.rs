@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use chimera_lab::experiment::Experiment;
+use chimera_lab::world::World;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -23,6 +24,9 @@ pub(crate) struct ExperimentArguments {
     /// A real archive instead of a world of ours: MNIST, CLEVR, CLEVRER, Open Images or VidOR, as the experiment's name says.
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    /// Worlds that `quality` measures; all where none is named.
+    #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = worlds())]
+    pub(crate) worlds: Vec<World>,
     /// Folder for data, models and results.
     #[arg(short, long, value_name = "DIR", default_value = "chimera-experiments")]
     pub(crate) out: PathBuf,
@@ -44,6 +48,11 @@ fn experiments() -> impl TypedValueParser<Value = Experiment> {
     PossibleValuesParser::new(values).try_map(|name| {
         Experiment::ALL.into_iter().find(|experiment| experiment.name() == name).ok_or("no such experiment")
     })
+}
+
+fn worlds() -> impl TypedValueParser<Value = World> {
+    PossibleValuesParser::new(World::ALL.map(World::name))
+        .try_map(|name| World::ALL.into_iter().find(|world| world.name() == name).ok_or("no such world"))
 }
 
 #[derive(Debug, Args)]

@@ -4,10 +4,21 @@ use chimera::eval::{Evaluation, ScoreKind};
 use chimera::metric::bootstrap::{Interval, difference_of, mean_of};
 use chimera::score::method::Method;
 
+use crate::markdown::number;
+
 /// The mean AUROC of a method over some rules; `None` where it tells none.
 pub(super) fn mean(evaluation: &Evaluation, method: Method, rules: &[usize]) -> Option<f64> {
     let values: Vec<f64> = rules.iter().filter_map(|&rule| evaluation.auroc_of(method, ScoreKind::Raw, rule)).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The mean AUROC of a method over all rules that it tells, with the interval of draws of rows; a dash where it tells none.
+pub(super) fn told_with_interval(evaluation: &Evaluation, method: Method) -> String {
+    let all: Vec<usize> = (0..evaluation.rules.len()).collect();
+    let columns: Vec<&[f32]> = all.iter().filter_map(|&rule| evaluation.resampled.of(method, rule)).collect();
+    let interval = if columns.is_empty() { None } else { Interval::of(&mean_of(&columns)) };
+    let ends = interval.map_or_else(String::new, |ends| format!(" [{:.3}, {:.3}]", ends.low, ends.high));
+    number(mean(evaluation, method, &all)) + &ends
 }
 
 /// Rules on which one method is above another, of those that both tell.

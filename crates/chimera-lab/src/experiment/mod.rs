@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use chimera::data::dataset::Dataset;
 use chimera::error::{Error, Result};
+use chimera::eval::{self, Evaluation};
 use chimera::file::write_atomic;
 use chimera::gate::config::GateConfig;
 use chimera::mine::options::MineOptions;
@@ -58,6 +59,8 @@ pub enum Experiment {
 pub struct Request<'a> {
     /// A real archive instead of a world of our own; for experiments on one kind of data.
     pub root: Option<&'a Path>,
+    /// Worlds to measure; all where there is none. For [`Experiment::Quality`].
+    pub worlds: &'a [World],
     /// The seed of worlds and leaf banks.
     pub seed: u64,
     /// Seeds of gates on each leaf bank.
@@ -157,6 +160,10 @@ impl Experiment {
             let message = format!("`{}` is about several kinds of data and takes no archive", self.name());
             return Err(Error::input(message, Some("leave out `--root`".to_owned())));
         }
+        if !request.worlds.is_empty() && self != Self::Quality {
+            let message = format!("`{}` has data of its own and takes no worlds", self.name());
+            return Err(Error::input(message, Some("leave out `--worlds`, which is for `quality`".to_owned())));
+        }
         let folder = site.folder.join("results").join(self.name());
         for folder in [&folder, &site.folder.join("data"), &site.folder.join("worlds")] {
             fs::create_dir_all(folder).map_err(|cause| Error::write(folder, cause))?;
@@ -255,6 +262,17 @@ impl Lab<'_> {
         }
         let text = mining.to_text()?;
         Ok((dataset, text, vec![mining.record]))
+    }
+
+    /// Writes a report into the experiment's folder and gives its name; the same model, data and seeds give the same report.
+    fn report(&self, evaluation: &Evaluation) -> Result<String> {
+        let about = &evaluation.about;
+        let name = format!("report-{}-{}", &about.model[..8], about.seeds.len());
+        let folder = self.folder.join(&name);
+        if !folder.exists() {
+            eval::write(evaluation, &folder)?;
+        }
+        Ok(name)
     }
 
     /// Which data these are, for the reader.

@@ -1,7 +1,7 @@
 //! How well violations of rules are told, family by family, beside the paper's Table 3 and Table 5.
 
 use chimera::error::Result;
-use chimera::eval::{self, Evaluation};
+use chimera::eval::Evaluation;
 use chimera::score::method::Method;
 
 use super::Lab;
@@ -24,12 +24,8 @@ const METHODS: [Method; 8] = [
 
 pub(super) fn run(lab: &Lab<'_>, world: World) -> Result<String> {
     let evaluation = measured(lab, world, &METHODS)?;
-    // The same model, data and seeds give the same report.
-    let name = format!("report-{}-{}", &evaluation.about.model[..8], evaluation.about.seeds.len());
-    if !lab.folder.join(&name).exists() {
-        eval::write(&evaluation, &lab.folder.join(&name))?;
-    }
-    Ok(page(lab, world, &evaluation, &name))
+    let report = lab.report(&evaluation)?;
+    Ok(page(lab, world, &evaluation, &report))
 }
 
 /// A kind of data measured, at the co-occurrence that experiments have.

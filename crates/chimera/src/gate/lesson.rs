@@ -164,7 +164,15 @@ impl<'a> Lesson<'a> {
         rows.truncate(HELD_AGAINST);
         let z = Slices(rows.iter().map(|&row| self.z.0[row]).collect());
         let numbers: Vec<usize> = rows.iter().map(|&row| self.rows.numbers()[row]).collect();
-        let concepts = concepts(heads, &z, &self.labels.select(&rows), &encoded.logits(&numbers)?)?;
+        let mut known = concepts(heads, &z, &self.labels.select(&rows), &encoded.logits(&numbers)?)?;
+        let fit = encoded.present(&self.dataset.fit_half());
+        let held_out = concepts(
+            heads,
+            &Slices::of_rows(encoded, fit.numbers()),
+            &self.dataset.table().labels.select(fit.numbers()),
+            &encoded.logits(fit.numbers())?,
+        )?;
+        known.iter_mut().zip(held_out).for_each(|(known, held_out)| known.held_out = held_out.told);
         rows.truncate(LEFT_OUT);
         let z = Slices(z.0.into_iter().take(LEFT_OUT).collect());
         let labels = self.labels.select(&rows);
@@ -174,7 +182,7 @@ impl<'a> Lesson<'a> {
         let shown = |concept: &usize| explained[*concept].is_some_and(|share| share > LEAST_SHOWN);
         let alike: Vec<usize> = (0..explained.len()).filter(shown).collect();
         let left_out = trust::left_out(&z, self.width, &labels, &alike);
-        Ok(Trust::new(left_out, &self.labels, &self.dataset.table().concepts, concepts))
+        Ok(Trust::new(left_out, &self.labels, &self.dataset.table().concepts, known))
     }
 
     /// What a concept's leaf gives its gates.

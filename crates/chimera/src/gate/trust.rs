@@ -53,6 +53,9 @@ pub struct ConceptTrust {
     pub rows: [u64; 2],
     /// How well heads tell it on train rows as they are; `None` where it has no head taught on grafts.
     pub told: Option<Told>,
+    /// The same on rows that neither has seen.
+    #[serde(default)]
+    pub held_out: Option<Told>,
 }
 
 /// The AUROC of a concept's two heads.
@@ -163,7 +166,7 @@ pub(super) fn concepts(
     };
     let one = |concept: usize| {
         let counts = labels.counts(concept);
-        let mut known = ConceptTrust { apart: None, rows: [counts.holds, counts.fails], told: None };
+        let mut known = ConceptTrust { apart: None, rows: [counts.holds, counts.fails], told: None, held_out: None };
         if heads.has(concept) {
             let by_grafts = auroc(concept, &|row| by_grafts[concept * rows + row] as f32)?;
             let by_bank = auroc(concept, &|row| bank[row * concepts + concept])?;
@@ -181,7 +184,7 @@ mod tests {
     #[test]
     fn grafts_of_a_concept_are_trusted_where_there_are_rows_and_heads_tell_real_samples() {
         let usual =
-            ConceptTrust { apart: Some(0.5), rows: [20, 300], told: Some(Told { by_grafts: 0.85, by_bank: 0.93 }) };
+            ConceptTrust { apart: Some(0.5), rows: [20, 300], told: Some(Told { by_grafts: 0.85, by_bank: 0.93 }), held_out: None };
         assert_eq!(usual.distrust("cat"), None);
         assert_eq!(ConceptTrust { told: None, ..usual }.distrust("cat"), None);
         let few = ConceptTrust { rows: [19, 300], ..usual }.distrust("cat");

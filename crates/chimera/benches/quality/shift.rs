@@ -55,7 +55,7 @@ pub(crate) fn classes(order: &Order<'_>) -> Drawn {
         rows.push((split, classes[class].clone()));
     }
     let leaf = LeafConfig { epochs: 12, seed: order.seed, ..LeafConfig::default() };
-    Drawn { _folder: None, rules, rows, content: Content::Features(WIDTH, values), leaf, bayes: None }
+    Drawn { rules, rows, content: Content::Features(WIDTH, values), leaf, bayes: None }
 }
 
 /// Attributes of every class, the seen ones first; no two classes are the same.
@@ -133,5 +133,5 @@ pub(crate) fn digits(order: &Order<'_>) -> Option<Drawn> {
         rows.push((split, DIGITS[digit].map(|shown| shown == 1).to_vec()));
     }
     let leaf = LeafConfig { epochs: 3, seed: order.seed, ..LeafConfig::default() };
-    Some(Drawn { _folder: None, rules, rows, content: Content::Pictures(SIDE, pixels), leaf, bayes: None })
+    Some(Drawn { rules, rows, content: Content::Pictures(SIDE, pixels), leaf, bayes: None })
 }

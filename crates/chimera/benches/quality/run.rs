@@ -178,7 +178,6 @@ fn write(drawn: &Drawn, folder: &Path) -> Dataset {
             (import.media_root, import.size) = (Some(media), Some([*side as u32; 2]));
             import_table(&import, &out)
         }
-        Content::Imported(dataset) => return (**dataset).clone(),
     };
     imported.expect("a dataset").dataset
 }

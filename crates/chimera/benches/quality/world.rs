@@ -1,7 +1,6 @@
 //! What a world gives: rows of labels with what each is for, what the encoder sees of them, and rules that no row
 //! breaks from which anything is learned.
 
-use chimera::data::dataset::Dataset;
 use chimera::data::split::Split;
 use chimera::leaf::config::LeafConfig;
 use chimera_logic::load::load_text;
@@ -10,7 +9,7 @@ use chimera_logic::truth::holds;
 use chimera_logic::vocabulary::Vocabulary;
 
 use super::digits::Digits;
-use super::{boards, scenes, shift, synthetic};
+use super::{boards, shift, synthetic};
 
 /// A kind of data.
 pub(crate) struct World {
@@ -34,7 +33,7 @@ pub(crate) struct Order<'a> {
 }
 
 /// Every world.
-pub(crate) const WORLDS: [World; 7] = [
+pub(crate) const WORLDS: [World; 3] = [
     World {
         name: "boards",
         about: "One to four noisy digits on a board; a setting is how often a digit brings its partner along",
@@ -59,39 +58,6 @@ pub(crate) const WORLDS: [World; 7] = [
         settings: &[
             Setting { name: "classes", draw: |order| Some(shift::classes(order)) },
             Setting { name: "digits", draw: shift::digits },
-        ],
-    },
-    World {
-        name: "clevr",
-        about: "Simulated still scenes; a setting is how often an object brings its partner along",
-        settings: &[
-            Setting { name: "together-0", draw: |order| Some(scenes::stills(order, 0.0)) },
-            Setting { name: "together-0.5", draw: |order| Some(scenes::stills(order, 0.5)) },
-            Setting { name: "together-0.9", draw: |order| Some(scenes::stills(order, 0.9)) },
-        ],
-    },
-    World {
-        name: "clevrer",
-        about: "Simulated clips with rules over objects and events; a setting is how often an object brings its partner along",
-        settings: &[
-            Setting { name: "together-0", draw: |order| Some(scenes::clips(order, 0.0)) },
-            Setting { name: "together-0.5", draw: |order| Some(scenes::clips(order, 0.5)) },
-        ],
-    },
-    World {
-        name: "openimages",
-        about: "Simulated pictures of things out of a hierarchy, labels closed upwards; a setting is how often a thing brings its partner along",
-        settings: &[
-            Setting { name: "together-0", draw: |order| Some(scenes::photos(order, 0.0)) },
-            Setting { name: "together-0.5", draw: |order| Some(scenes::photos(order, 0.5)) },
-        ],
-    },
-    World {
-        name: "vidor",
-        about: "Simulated clips of moving figures with rules over objects and relations; a setting is how often somebody brings a partner along",
-        settings: &[
-            Setting { name: "together-0", draw: |order| Some(scenes::stories(order, 0.0)) },
-            Setting { name: "together-0.5", draw: |order| Some(scenes::stories(order, 0.5)) },
         ],
     },
 ];
@@ -122,10 +88,8 @@ pub(crate) fn is_normal(split: Split) -> bool {
 
 /// A dataset that is not on disk yet.
 pub(crate) struct Drawn {
-    /// Where its files are, until it is dropped; `None` where there are none yet.
-    pub(crate) _folder: Option<tempfile::TempDir>,
     pub(crate) rules: Rules,
-    /// What each row is for and which concepts it shows; none where the content knows.
+    /// What each row is for and which concepts it shows.
     pub(crate) rows: Vec<(Split, Vec<bool>)>,
     pub(crate) content: Content,
     pub(crate) leaf: LeafConfig,
@@ -140,8 +104,6 @@ pub(crate) enum Content {
     Features(usize, Vec<f32>),
     /// Square grey pictures of so many pixels a side.
     Pictures(usize, Vec<u8>),
-    /// A dataset that is on disk already; rows are its own.
-    Imported(Box<Dataset>),
 }
 
 /// Rules over concepts.

@@ -51,7 +51,7 @@ pub(crate) fn draw(order: &Order<'_>, together: f64) -> Option<Drawn> {
     let content = Content::Pictures(BOARD, boards.collect());
     let (epochs, schedule) = (12, Schedule::Cosine);
     let leaf = LeafConfig { epochs, patience: epochs, schedule, seed: order.seed, ..LeafConfig::default() };
-    Some(Drawn { _folder: None, rules, rows, content, leaf, bayes: None })
+    Some(Drawn { rules, rows, content, leaf, bayes: None })
 }
 
 /// Some digits, with their partners; `None` where they do not fit on a board.

@@ -83,7 +83,7 @@ pub(crate) fn draw(order: &Order<'_>, degrees: f32) -> Drawn {
     let seen = rows.iter().zip(values.chunks_exact(WIDTH)).filter(|((split, _), _)| *split == Split::Test);
     let bayes = posterior(&rules, &parts, seen.map(|(_, sample)| sample));
     let leaf = LeafConfig { epochs: 12, seed: order.seed, ..LeafConfig::default() };
-    Drawn { _folder: None, rules, rows, content: Content::Features(WIDTH, values), leaf, bayes: Some(bayes) }
+    Drawn { rules, rows, content: Content::Features(WIDTH, values), leaf, bayes: Some(bayes) }
 }
 
 fn labels(random: &mut fastrand::Rng, partners: bool) -> Vec<bool> {
