@@ -83,7 +83,8 @@ fn told(verdict: &Verdict) -> String {
     let (score, threshold) = (shown(told.anomaly), shown(told.threshold));
     let mut text = format!("{}: {flag} (score {score}, threshold {threshold})\n", verdict.id);
     if let Some(rule) = told.rules.first() {
-        text += &format!("  it breaks `{}`: {}\n", rule.rule, rule.formula);
+        let how = if told.flagged { "it breaks" } else { "if anything, it breaks" };
+        text += &format!("  {how} `{}`: {}\n", rule.rule, rule.formula);
         if let Some(breach) = &rule.breach {
             let seen = breach
                 .concepts

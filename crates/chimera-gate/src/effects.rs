@@ -193,10 +193,7 @@ impl Effects {
         for row in 0..rows {
             center.iter_mut().zip(features.of(row)).for_each(|(center, z)| *center += f64::from(*z) / rows as f64);
         }
-        let concepts = self.shares.len();
         let (mut left, mut all) = (0.0, 0.0);
-        // Sums for a correlation: t, y, tt, yy, ty, count.
-        let mut sums = vec![[0.0_f64; 6]; concepts];
         let mut mean = vec![0.0_f32; width];
         for row in 0..rows {
             let z = features.of(row);
@@ -206,7 +203,39 @@ impl Effects {
                 left += (z - self.seen(at, mean[at])).powi(2);
                 all += (z - center[at]).powi(2);
             }
-            for (concept, sums) in sums.iter_mut().enumerate() {
+        }
+        let along = self.along(features, table);
+        let correlation = |concept: usize| {
+            let known = along[concept * rows..][..rows].iter().enumerate();
+            let known =
+                known.filter_map(|(row, t)| Some((f64::from(*t), f64::from(u8::from(table.get(row, concept)?)))));
+            // Sums for a correlation: t, y, tt, yy, ty, count.
+            let [t, y, tt, yy, ty, count] = known.fold([0.0; 6], |mut sums, (t, y)| {
+                sums.iter_mut().zip([t, y, t * t, y * y, t * y, 1.0]).for_each(|(sum, term)| *sum += term);
+                sums
+            });
+            let (vt, vy, c) = (tt - t * t / count, yy - y * y / count, ty - t * y / count);
+            (count > 1.0 && vt > 0.0 && vy > 0.0).then(|| (c / (vt * vy).sqrt()).max(0.0).powi(2))
+        };
+        Explained {
+            overall: (all > 0.0).then(|| 1.0 - left / all),
+            concepts: (0..self.shares.len()).map(correlation).collect(),
+        }
+    }
+
+    /// How far each sample goes along the effect of each concept, with all other labels given; 0 where the label is not known.
+    /// Samples that show a concept go further, as far as z shows what the concept adds.
+    ///
+    /// # Shapes
+    /// concepts x rows.
+    pub fn along(&self, features: &impl Features, table: &TruthTable) -> Vec<f32> {
+        let (labels, rows, width) = (Labels::of(table), table.rows(), self.base.len());
+        let mut along = vec![0.0_f32; self.shares.len() * rows];
+        let mut mean = vec![0.0_f32; width];
+        for row in 0..rows {
+            let z = features.of(row);
+            self.mean(&labels, row as u32, &mut mean);
+            for concept in 0..self.shares.len() {
                 let Some(label) = table.get(row, concept) else { continue };
                 let effect = self.of(concept);
                 let without = |at: usize| mean[at] - if label { effect[at] } else { 0.0 };
@@ -217,20 +246,10 @@ impl Effects {
                         f64::from(effect[at]) * away / f64::from(self.spread[at]).powi(2).max(1e-12)
                     })
                     .sum();
-                let y = f64::from(u8::from(label));
-                for (sum, term) in sums.iter_mut().zip([t, y, t * t, y * y, t * y, 1.0]) {
-                    *sum += term;
-                }
+                along[concept * rows + row] = t as f32;
             }
         }
-        let correlation = |[t, y, tt, yy, ty, count]: [f64; 6]| {
-            let (vt, vy, c) = (tt - t * t / count, yy - y * y / count, ty - t * y / count);
-            (count > 1.0 && vt > 0.0 && vy > 0.0).then(|| (c / (vt * vy).sqrt()).max(0.0).powi(2))
-        };
-        Explained {
-            overall: (all > 0.0).then(|| 1.0 - left / all),
-            concepts: sums.into_iter().map(correlation).collect(),
-        }
+        along
     }
 
     /// z of a sample as if some concepts were given, where it is only known how likely it shows each. Behind a ReLU, what went in

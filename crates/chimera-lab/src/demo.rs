@@ -54,7 +54,7 @@ pub struct Sizes {
 
 impl Sizes {
     /// A few minutes on two cores.
-    pub const FULL: Self = Self { train: 2400, test: 300, epochs: 20 };
+    pub const FULL: Self = Self { train: 4000, test: 400, epochs: 16 };
     /// A first look.
     pub const QUICK: Self = Self { train: 900, test: 90, epochs: 10 };
 }

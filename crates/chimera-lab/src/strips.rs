@@ -16,6 +16,8 @@ const THUMBNAIL: usize = 56;
 /// A strip.
 #[derive(Clone, Debug)]
 pub struct Strip {
+    /// What its samples are, in a few letters.
+    pub class: String,
     /// What it is sorted by, in a few letters.
     pub name: String,
     /// Rows of the dataset with their scores, in any order.
@@ -46,12 +48,18 @@ pub fn draw(dataset: &Dataset, title: &[String], strips: &[Strip]) -> Result<Pic
     for strip in strips {
         for (row, score) in strip.ends() {
             let Some(path) = dataset.media_path(row) else { continue };
-            tiles.push((reader.thumbnail(&path, side)?, strip.name.clone(), vec![format!("{score:.4}")]));
+            let labels = vec![strip.name.clone(), told(score)];
+            tiles.push((reader.thumbnail(&path, side)?, strip.class.clone(), labels));
         }
     }
     let entries: Vec<SheetEntry<'_>> =
         tiles.iter().map(|(picture, id, labels)| SheetEntry { picture, id, labels }).collect();
-    draw_sheet(title, &entries, SheetParams { columns: 2 * EACH, thumbnail: THUMBNAIL, label_lines: 1 })
+    draw_sheet(title, &entries, SheetParams { columns: 2 * EACH, thumbnail: THUMBNAIL, label_lines: 2 })
+}
+
+/// A score in a few letters; of a tiny one, its size.
+fn told(score: f64) -> String {
+    if score == 0.0 || score >= 0.001 { format!("{score:.3}") } else { format!("{score:.0e}") }
 }
 
 #[cfg(test)]
@@ -61,10 +69,19 @@ mod tests {
     #[test]
     fn ends_are_the_smallest_and_the_largest_in_order() {
         let scored: Vec<(usize, f64)> = (0..50).map(|row| (row, f64::from((row as i32 * 7) % 50))).collect();
-        let ends = Strip { name: "a".to_owned(), scored: scored.clone() }.ends();
+        let ends = strip(&scored).ends();
         let scores: Vec<f64> = ends.iter().map(|(_, score)| *score).collect();
         assert_eq!(scores, (0..10).chain(40..50).map(f64::from).collect::<Vec<_>>());
         assert!(ends.iter().all(|end| scored.contains(end)));
-        assert_eq!(Strip { name: "a".to_owned(), scored: scored[..7].to_vec() }.ends().len(), 7);
+        assert_eq!(strip(&scored[..7]).ends().len(), 7);
+    }
+
+    #[test]
+    fn scores_are_told_in_a_few_letters() {
+        assert_eq!([0.0, 3.2e-7, 0.0123, 1.0].map(told), ["0.000", "3e-7", "0.012", "1.000"]);
+    }
+
+    fn strip(scored: &[(usize, f64)]) -> Strip {
+        Strip { class: "a".to_owned(), name: "b".to_owned(), scored: scored.to_vec() }
     }
 }

@@ -58,7 +58,7 @@ pub const FILES: [&str; 12] =
     [MANIFEST, CHECKPOINT, ENCODER, HEADS, CALIBRATION, LEAVES, LOG, RULES, GATES_REPORT, THRESHOLDS, SEEN, CARD];
 
 /// Raised when an older program cannot read a model any more, or this one an older model.
-const SCHEMA: u32 = 4;
+const SCHEMA: u32 = 5;
 
 /// What `manifest.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -108,8 +108,8 @@ fn whose_digits(lab: &Lab<'_>) -> String {
 /// Samples of classes, sorted by the p of a class's rule.
 struct Sorted {
     strips: Vec<Strip>,
-    /// For each strip: its class, and how sure the leaf bank is of the class in the smallest and in the largest.
-    sure: Vec<(String, [f64; 2])>,
+    /// For each strip: how sure the leaf bank is of the class in the smallest and in the largest.
+    sure: Vec<[f64; 2]>,
 }
 
 /// A way to p: its name, a model and a method of it.
@@ -127,7 +127,7 @@ impl Sorted {
         for class in 0..concepts.len() {
             for way in &by_way {
                 strips.push(way.strips[class].clone());
-                sure.push(way.sure[class].clone());
+                sure.push(way.sure[class]);
             }
         }
         Ok(Self { strips, sure })
@@ -152,7 +152,7 @@ impl Sorted {
                 scored.extend(scores.p[rule].map(|p| (rows[at], p)));
                 Ok(())
             })?;
-            let strip = Strip { name: name.to_owned(), scored };
+            let strip = Strip { class: class.clone(), name: name.to_owned(), scored };
             let sure_of = |row: usize| -> f64 {
                 let at = rows.iter().position(|of| *of == row).unwrap_or_default();
                 1.0 / (1.0 + (-f64::from(samples.logits(at)[concept])).exp())
@@ -162,7 +162,7 @@ impl Sorted {
             let mean = |part: &[(usize, f64)]| {
                 part.iter().map(|(row, _)| sure_of(*row)).sum::<f64>() / part.len().max(1) as f64
             };
-            sure.push((class.clone(), [mean(low), mean(high)]));
+            sure.push([mean(low), mean(high)]);
             strips.push(strip);
         }
         Ok(Self { strips, sure })
@@ -174,8 +174,13 @@ impl Sorted {
         let picture = draw(dataset, &lines, &self.strips)?;
         write_png(&lab.folder.join("strips.png"), &picture)?;
         let mut table = Table::new(&["class", "method", "leaf bank's p of the class, smallest ten", "largest ten"]);
-        for (strip, (class, [low, high])) in self.strips.iter().zip(&self.sure) {
-            table.row(vec![format!("`{class}`"), strip.name.clone(), format!("{low:.3}"), format!("{high:.3}")]);
+        for (strip, [low, high]) in self.strips.iter().zip(&self.sure) {
+            table.row(vec![
+                format!("`{}`", strip.class),
+                strip.name.clone(),
+                format!("{low:.3}"),
+                format!("{high:.3}"),
+            ]);
         }
         Ok(format!(
             "# {title}\n\nThe rule never holds, and every sample has the same label. Sorted by p, samples that look least like their class come last \

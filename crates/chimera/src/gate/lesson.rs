@@ -22,7 +22,7 @@ use super::heads::ConceptHeads;
 use super::key::{Common, Key};
 use super::plan::Plan;
 use super::stage::Material;
-use super::trust::{Trust, concepts};
+use super::trust::{Trust, concepts, seen};
 use crate::data::dataset::Dataset;
 use crate::data::rows::{FitRows, Rows};
 use crate::error::{Error, Result};
@@ -165,14 +165,12 @@ impl<'a> Lesson<'a> {
         let z = Slices(rows.iter().map(|&row| self.z.0[row]).collect());
         let numbers: Vec<usize> = rows.iter().map(|&row| self.rows.numbers()[row]).collect();
         let mut known = concepts(heads, &z, &self.labels.select(&rows), &encoded.logits(&numbers)?)?;
-        let fit = encoded.present(&self.dataset.fit_half());
-        let held_out = concepts(
-            heads,
-            &Slices::of_rows(encoded, fit.numbers()),
-            &self.dataset.table().labels.select(fit.numbers()),
-            &encoded.logits(fit.numbers())?,
-        )?;
-        known.iter_mut().zip(held_out).for_each(|(known, held_out)| known.held_out = held_out.told);
+        if let Some(effects) = &self.effects {
+            let fit = encoded.present(&self.dataset.fit_half());
+            let labels = self.dataset.table().labels.select(fit.numbers());
+            let seen = seen(effects, &Slices::of_rows(encoded, fit.numbers()), &labels)?;
+            known.iter_mut().zip(seen).for_each(|(known, seen)| known.seen = seen);
+        }
         rows.truncate(LEFT_OUT);
         let z = Slices(z.0.into_iter().take(LEFT_OUT).collect());
         let labels = self.labels.select(&rows);

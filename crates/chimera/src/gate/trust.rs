@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use chimera_gate::cone::Features;
 use chimera_gate::effects::Design;
+use chimera_gate::graft::Effects;
 use chimera_gate::trust::LeftOut;
 use chimera_logic::bits::TruthTable;
 use chimera_logic::rules::RuleSet;
@@ -33,6 +34,13 @@ pub const LEAST_ROWS: u64 = 20;
 /// heart, grafts are rather not trusted. In worlds that grafts help it is .07 at most (`docs/quality.md`).
 pub const MOST_BEHIND: f64 = 0.1;
 
+/// Along a concept's own effect, rows that nothing was fitted to must be told with this AUROC. Where they are hardly told, what
+/// the effect says is what the encoder knows by heart of train rows (`docs/quality.md`).
+pub const LEAST_SEEN: f64 = 0.6;
+
+/// So many of these rows must show the concept, and so many must not, to be asked.
+pub const LEAST_HELD_OUT: u64 = 10;
+
 /// What is known about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
@@ -53,9 +61,9 @@ pub struct ConceptTrust {
     pub rows: [u64; 2],
     /// How well heads tell it on train rows as they are; `None` where it has no head taught on grafts.
     pub told: Option<Told>,
-    /// The same on rows that neither has seen.
-    #[serde(default)]
-    pub held_out: Option<Told>,
+    /// How well the concept is told along its own effect, by AUROC, on rows that nothing was fitted to, with all other labels given;
+    /// `None` where too few of them show it, or do not.
+    pub seen: Option<f64>,
 }
 
 /// The AUROC of a concept's two heads.
@@ -81,6 +89,12 @@ impl ConceptTrust {
         if self.apart.is_none_or(|apart| apart < LEAST_APART) {
             return Some(format!(
                 "other labels tell `{concept}` almost wholly: nobody knows what it adds to z by itself"
+            ));
+        }
+        if let Some(seen) = self.seen.filter(|seen| *seen < LEAST_SEEN) {
+            return Some(format!(
+                "what `{concept}` adds to z is hardly seen on rows that nothing was fitted to (AUROC {seen:.2} along it): more rows \
+                 that show it would help"
             ));
         }
         let told = self.told.filter(|told| told.by_bank - told.by_grafts > MOST_BEHIND)?;
@@ -144,6 +158,23 @@ impl Trust {
     }
 }
 
+/// How well concepts are told along their own effects on rows with these labels; `None` where too few rows show one, or do not.
+///
+/// # Errors
+/// z that is no number.
+pub(super) fn seen(effects: &Effects, z: &impl Features, labels: &TruthTable) -> Result<Vec<Option<f64>>> {
+    let (along, rows) = (effects.along(z, labels), labels.rows());
+    let one = |concept: usize| {
+        let counts = labels.counts(concept);
+        if counts.holds.min(counts.fails) < LEAST_HELD_OUT {
+            return Ok(None);
+        }
+        let ranking = Ranking::of_bits(&along[concept * rows..][..rows], LabelBits::of(labels, concept))?;
+        Ok(ranking.metrics().auroc)
+    };
+    (0..labels.columns()).map(one).collect()
+}
+
 /// What is known of each concept by rows with these labels; `bank` has the leaf bank's logits, row by row. How far its labels are
 /// apart from others' is left open.
 ///
@@ -166,7 +197,7 @@ pub(super) fn concepts(
     };
     let one = |concept: usize| {
         let counts = labels.counts(concept);
-        let mut known = ConceptTrust { apart: None, rows: [counts.holds, counts.fails], told: None, held_out: None };
+        let mut known = ConceptTrust { apart: None, rows: [counts.holds, counts.fails], told: None, seen: None };
         if heads.has(concept) {
             let by_grafts = auroc(concept, &|row| by_grafts[concept * rows + row] as f32)?;
             let by_bank = auroc(concept, &|row| bank[row * concepts + concept])?;
@@ -183,8 +214,12 @@ mod tests {
 
     #[test]
     fn grafts_of_a_concept_are_trusted_where_there_are_rows_and_heads_tell_real_samples() {
-        let usual =
-            ConceptTrust { apart: Some(0.5), rows: [20, 300], told: Some(Told { by_grafts: 0.85, by_bank: 0.93 }), held_out: None };
+        let usual = ConceptTrust {
+            apart: Some(0.5),
+            rows: [20, 300],
+            told: Some(Told { by_grafts: 0.85, by_bank: 0.93 }),
+            seen: Some(0.7),
+        };
         assert_eq!(usual.distrust("cat"), None);
         assert_eq!(ConceptTrust { told: None, ..usual }.distrust("cat"), None);
         let few = ConceptTrust { rows: [19, 300], ..usual }.distrust("cat");
@@ -193,6 +228,9 @@ mod tests {
         assert!(many.is_some_and(|why| why.starts_with("only 0 train rows do not show `cat`")));
         let told_by_others = ConceptTrust { apart: Some(0.01), ..usual }.distrust("cat");
         assert!(told_by_others.is_some_and(|why| why.starts_with("other labels tell `cat`")));
+        let unseen = ConceptTrust { seen: Some(0.59), ..usual }.distrust("cat");
+        assert!(unseen.is_some_and(|why| why.starts_with("what `cat` adds to z is hardly seen")));
+        assert_eq!(ConceptTrust { seen: None, ..usual }.distrust("cat"), None);
         let behind = ConceptTrust { told: Some(Told { by_grafts: 0.8, by_bank: 0.93 }), ..usual }.distrust("cat");
         assert!(behind.is_some_and(|why| why.contains("tells `cat` with an AUROC of 0.80, the leaf bank with 0.93")));
     }
