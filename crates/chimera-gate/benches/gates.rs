@@ -1,7 +1,7 @@
 //! Teaching and running gates on the CPU: gate-samples a second, the share of what a plain matrix product reaches on this
 //! machine in the same run, and the same gates in PyTorch, one after the other and stacked.
 //!
-//!     cargo bench -p chimera-gate --bench gates -- --python .venv/bin/python
+//!     cargo bench -p chimera-gate --bench gates -- --python "$PWD/.venv/bin/python"
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 

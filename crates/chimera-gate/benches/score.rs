@@ -1,7 +1,7 @@
 //! Scoring on the CPU: many samples against what a plain matrix product reaches, and one sample against what a plain read of
 //! as many bytes takes, both measured in the same run; and the same gates in PyTorch, one after the other.
 //!
-//!     cargo bench -p chimera-gate --bench score -- --python .venv/bin/python
+//!     cargo bench -p chimera-gate --bench score -- --python "$PWD/.venv/bin/python"
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 

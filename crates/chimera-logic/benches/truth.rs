@@ -2,7 +2,7 @@
 //! recursive evaluation sample by sample and, with `-- --python PATH` to a Python that has numpy, with the same DAG on numpy's
 //! boolean arrays. Prints ratios and checks that all three agree.
 //!
-//!     cargo bench -p chimera-logic --bench truth -- --python .venv/bin/python
+//!     cargo bench -p chimera-logic --bench truth -- --python "$PWD/.venv/bin/python"
 
 #![allow(
     clippy::print_stdout,

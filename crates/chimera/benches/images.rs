@@ -2,7 +2,7 @@
 //! `-- --python PATH` to a Python that has Pillow, the same there, side by side, with and without `draft`. Prints ratios, how
 //! far the pictures differ, and what a second thread brings.
 //!
-//!     cargo bench -p chimera --bench images -- --python .venv/bin/python
+//!     cargo bench -p chimera --bench images -- --python "$PWD/.venv/bin/python"
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 

@@ -1,7 +1,7 @@
 //! Reading a Parquet table of 1,000,000 samples and 300 concepts into bit columns, against pandas reading the same file to
 //! booleans, side by side; and the memory that reading takes at its peak, in tables of bits.
 //!
-//!     cargo bench -p chimera --bench labels -- --python .venv/bin/python
+//!     cargo bench -p chimera --bench labels -- --python "$PWD/.venv/bin/python"
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 

@@ -1,7 +1,7 @@
 //! Training and using leaf banks on the CPU, side by side with the same networks in PyTorch: images a second, the
 //! share of what a plain matrix product reaches on this machine in the same run, and the memory that training takes.
 //!
-//!     cargo bench -p chimera --bench leaf -- --python .venv/bin/python
+//!     cargo bench -p chimera --bench leaf -- --python "$PWD/.venv/bin/python"
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 

@@ -2,7 +2,7 @@
 //! (score, label) pairs on one thread, and against numpy doing what scikit-learn does; side by side in one run; and the AUROC of 1,000,000 scores against scikit-learn.
 //!
 //!     cargo bench -p chimera --bench metrics
-//!     cargo bench -p chimera --bench metrics -- --python .venv/bin/python
+//!     cargo bench -p chimera --bench metrics -- --python "$PWD/.venv/bin/python"
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 

@@ -1,7 +1,7 @@
 //! Mining against what one would write in Python, side by side: how often 600 concepts go together on 1,000,000 rows against
 //! numpy's `Y.T @ Y` in float32, and all rules over three of 240 concepts on 7,000 rows against mlxtend's itemsets and rules.
 //!
-//!     cargo bench -p chimera --bench mine -- --python .venv/bin/python
+//!     cargo bench -p chimera --bench mine -- --python "$PWD/.venv/bin/python"
 //!
 //! The Python needs numpy, pandas and mlxtend. Counts are compared, all of them.
 

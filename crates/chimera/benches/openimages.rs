@@ -1,7 +1,7 @@
 //! Labels of 41,000 pictures from 300,000 rows of boxes of Open Images, with the real classes and hierarchy: ours against pandas
 //! doing the same joins, side by side.
 //!
-//!     cargo bench -p chimera --bench openimages -- --data DIR --python .venv/bin/python
+//!     cargo bench -p chimera --bench openimages -- --data DIR --python "$PWD/.venv/bin/python"
 //!
 //! DIR holds `class-descriptions-boxable.csv` and `bbox_labels_600_hierarchy.json`; boxes are drawn here.
 

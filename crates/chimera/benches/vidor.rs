@@ -2,7 +2,7 @@
 //! another; and the memory that this takes at its peak. Annotations are made from a seed: about a megabyte each, as many
 //! as `--files` says (400 by default, which are 400 MB on the disk for as long as the benchmark runs).
 //!
-//!     cargo bench -p chimera --bench vidor -- --python .venv/bin/python
+//!     cargo bench -p chimera --bench vidor -- --python "$PWD/.venv/bin/python"
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 

@@ -34,12 +34,9 @@ pub const LEAST_ROWS: u64 = 20;
 /// heart, grafts are rather not trusted. In worlds that grafts help it is .07 at most (`docs/quality.md`).
 pub const MOST_BEHIND: f64 = 0.1;
 
-/// Along a concept's own effect, rows that nothing was fitted to must be told with this AUROC. Where they are hardly told, what
-/// the effect says is what the encoder knows by heart of train rows (`docs/quality.md`).
-pub const LEAST_SEEN: f64 = 0.6;
-
-/// So many of these rows must show the concept, and so many must not, to be asked.
-pub const LEAST_HELD_OUT: u64 = 10;
+/// Along a concept's own effect, rows that nothing was fitted to must be told with this AUROC, after one standard error is taken
+/// off. Where they are hardly told, what the effect says is what the encoder knows by heart of train rows (`docs/quality.md`).
+pub const LEAST_SEEN: f64 = 0.55;
 
 /// What is known about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,9 +58,9 @@ pub struct ConceptTrust {
     pub rows: [u64; 2],
     /// How well heads tell it on train rows as they are; `None` where it has no head taught on grafts.
     pub told: Option<Told>,
-    /// How well the concept is told along its own effect, by AUROC, on rows that nothing was fitted to, with all other labels given;
-    /// `None` where too few of them show it, or do not.
-    pub seen: Option<f64>,
+    /// How well the concept is told along its own effect on rows that nothing was fitted to, with all other labels given; `None`
+    /// where none of them shows it, or all do.
+    pub seen: Option<Seen>,
 }
 
 /// The AUROC of a concept's two heads.
@@ -73,6 +70,26 @@ pub struct Told {
     pub by_grafts: f64,
     /// Of the leaf bank's.
     pub by_bank: f64,
+}
+
+/// An AUROC and how sure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The AUROC.
+    pub auroc: f64,
+    /// Its standard error.
+    pub error: f64,
+}
+
+impl Seen {
+    /// An AUROC over so many rows that show a concept and so many that do not. Its error is that of Hanley and McNeil (1982).
+    fn new(auroc: f64, [shown, not]: [u64; 2]) -> Self {
+        let [p, n] = [shown, not].map(|rows| rows as f64);
+        let (twice, square) = (auroc / (2.0 - auroc), auroc * auroc);
+        let spread =
+            auroc * (1.0 - auroc) + (p - 1.0) * (twice - square) + (n - 1.0) * (2.0 * square / (1.0 + auroc) - square);
+        Self { auroc, error: (spread.max(0.0) / (p * n)).sqrt() }
+    }
 }
 
 impl ConceptTrust {
@@ -91,10 +108,16 @@ impl ConceptTrust {
                 "other labels tell `{concept}` almost wholly: nobody knows what it adds to z by itself"
             ));
         }
-        if let Some(seen) = self.seen.filter(|seen| *seen < LEAST_SEEN) {
+        let Some(seen) = self.seen else {
             return Some(format!(
-                "what `{concept}` adds to z is hardly seen on rows that nothing was fitted to (AUROC {seen:.2} along it): more rows \
-                 that show it would help"
+                "no calibration row tells whether what `{concept}` adds to z is seen: all show it, or none does"
+            ));
+        };
+        if seen.auroc - seen.error < LEAST_SEEN {
+            return Some(format!(
+                "what `{concept}` adds to z is not surely seen on calibration rows (AUROC {:.2} ± {:.2} along it): more rows that show it \
+                 would help",
+                seen.auroc, seen.error
             ));
         }
         let told = self.told.filter(|told| told.by_bank - told.by_grafts > MOST_BEHIND)?;
@@ -158,19 +181,16 @@ impl Trust {
     }
 }
 
-/// How well concepts are told along their own effects on rows with these labels; `None` where too few rows show one, or do not.
+/// How well concepts are told along their own effects on rows with these labels.
 ///
 /// # Errors
 /// z that is no number.
-pub(super) fn seen(effects: &Effects, z: &impl Features, labels: &TruthTable) -> Result<Vec<Option<f64>>> {
+pub(super) fn seen(effects: &Effects, z: &impl Features, labels: &TruthTable) -> Result<Vec<Option<Seen>>> {
     let (along, rows) = (effects.along(z, labels), labels.rows());
     let one = |concept: usize| {
         let counts = labels.counts(concept);
-        if counts.holds.min(counts.fails) < LEAST_HELD_OUT {
-            return Ok(None);
-        }
         let ranking = Ranking::of_bits(&along[concept * rows..][..rows], LabelBits::of(labels, concept))?;
-        Ok(ranking.metrics().auroc)
+        Ok(ranking.metrics().auroc.map(|auroc| Seen::new(auroc, [counts.holds, counts.fails])))
     };
     (0..labels.columns()).map(one).collect()
 }
@@ -213,6 +233,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn errors_of_aurocs_are_those_of_hanley_and_mcneil() {
+        // By numpy: a = .893, 51 rows and 58; and an AUROC of 1 is as sure as can be.
+        let seen = Seen::new(0.893, [51, 58]);
+        assert!((seen.error - 0.032511582).abs() < 1e-6, "{}", seen.error);
+        assert_eq!(Seen::new(1.0, [3, 9]).error, 0.0);
+    }
+
+    #[test]
     fn grafts_of_a_concept_are_trusted_where_there_are_rows_and_heads_tell_real_samples() {
         let usual = ConceptTrust {
             apart: Some(0.5),
@@ -228,9 +256,10 @@ mod tests {
         assert!(many.is_some_and(|why| why.starts_with("only 0 train rows do not show `cat`")));
         let told_by_others = ConceptTrust { apart: Some(0.01), ..usual }.distrust("cat");
         assert!(told_by_others.is_some_and(|why| why.starts_with("other labels tell `cat`")));
-        let unseen = ConceptTrust { seen: Some(0.59), ..usual }.distrust("cat");
-        assert!(unseen.is_some_and(|why| why.starts_with("what `cat` adds to z is hardly seen")));
-        assert_eq!(ConceptTrust { seen: None, ..usual }.distrust("cat"), None);
+        let unseen = ConceptTrust { seen: Some(Seen { auroc: 0.7, error: 0.2 }), ..usual }.distrust("cat");
+        assert!(unseen.is_some_and(|why| why.starts_with("what `cat` adds to z is not surely seen")));
+        let unknown = ConceptTrust { seen: None, ..usual }.distrust("cat");
+        assert!(unknown.is_some_and(|why| why.starts_with("no calibration row tells")));
         let behind = ConceptTrust { told: Some(Told { by_grafts: 0.8, by_bank: 0.93 }), ..usual }.distrust("cat");
         assert!(behind.is_some_and(|why| why.contains("tells `cat` with an AUROC of 0.80, the leaf bank with 0.93")));
     }
