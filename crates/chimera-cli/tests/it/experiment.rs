@@ -30,6 +30,8 @@ fn archives_that_do_not_fit_are_refused() {
     sandbox.write("empty/readme.txt", "nothing here");
     for (words, expected) in [
         ("experiment transfer --root empty", "`transfer` is about several kinds of data and takes no archive"),
+        ("experiment transfer --worlds clevr", "`transfer` has data of its own and takes no worlds"),
+        ("experiment quality --worlds mars", "invalid value"),
         ("experiment mnist-1and7 --root empty", "expected `train-images-idx3-ubyte`"),
         ("experiment clevr-static --root empty", "empty"),
         ("experiment nothing", "invalid value"),
