@@ -20,7 +20,11 @@ pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::R
     let sizes = if arguments.quick { Sizes::QUICK } else { Sizes::FULL };
     let (train, test, epochs, seed) =
         (sizes.train.to_string(), sizes.test.to_string(), sizes.epochs.to_string(), arguments.seed.to_string());
-    let path = |name: &str| folder.join(name).display().to_string();
+    let threads = arguments.threads.get().to_string();
+    // A name that looks like an option is a path all the same.
+    let folder_shown = folder.display().to_string();
+    let folder_shown = if folder_shown.starts_with('-') { format!("./{folder_shown}") } else { folder_shown };
+    let path = |name: &str| Path::new(&folder_shown).join(name).display().to_string();
     let [world_rules, my_rules, world, ds, mined, model, report, cache] =
         ["world.rules", "my.rules", "world", "ds", "mined.rules", "model", "report", "cache"].map(path);
     for (file, text) in [(&world_rules, WORLD_RULES), (&my_rules, MY_RULES)] {
@@ -33,25 +37,25 @@ pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::R
     )?;
     write!(console.results(), "\n{WORLD_RULES}\n")?;
     #[rustfmt::skip]
-    command(console, &["world", "clevrer", "--rules", &world_rules, "--train", &train, "--test", &test, "--oracle", "0", "--size", "96x64", "--seed", &seed, "--out", &world])?;
+    command(console, &["world", "clevrer", "--rules", &world_rules, "--train", &train, "--test", &test, "--oracle", "0", "--size", "96x64", "--seed", &seed, "--threads", &threads, "--out", &world])?;
     tell(console, "\nAny data become a dataset folder. Concepts are what rules speak of:")?;
     let concepts = "purple_any,blue_any,green_any,cyan_any,yellow_any,enter(yellow),exit(yellow),enter(blue)";
     command(console, &["import", "clevrer", &world, "--concepts", concepts, "--out", &ds])?;
     tell(console, "\nYou wrote down one rule. Which others do the labels of train clips keep?")?;
-    command(console, &["mine", &ds, "--max-rules", "4", "-o", &mined])?;
+    command(console, &["mine", &ds, "--max-rules", "4", "--threads", &threads, "-o", &mined])?;
     tell(console, "\nA leaf bank learns the concepts, a gate your rule, from clips of which none breaks any rule:")?;
     #[rustfmt::skip]
     command(console, &["train", &ds, "--rules", &my_rules, "--out", &model, "--cache", &cache, "--size", "32", "--pooling", "order", "--batch", "16", "--rate", "0.0015",
-        "--schedule", "cosine", "--epochs", &epochs, "--patience", &epochs, "--seed", &seed])?;
+        "--schedule", "cosine", "--epochs", &epochs, "--patience", &epochs, "--seed", &seed, "--threads", &threads])?;
     tell(console, "\nMore rules need more gates, and nothing else:")?;
-    command(console, &["add", &model, &mined, "--data", &ds, "--cache", &cache])?;
+    command(console, &["add", &model, &mined, "--data", &ds, "--cache", &cache, "--threads", &threads])?;
     tell(
         console,
         "\nHow good is that, on clips of which three in ten break a rule? Beside it, everything that one would try instead:",
     )?;
-    command(console, &["eval", &model, &ds, "-o", &report, "--cache", &cache])?;
+    command(console, &["eval", &model, &ds, "-o", &report, "--cache", &cache, "--threads", &threads])?;
 
-    tell(console, "\nThree clips of the test that break one rule each. What is wrong with them?\n")?;
+    tell(console, "\nClips of the test that break one rule each. What is wrong with them?\n")?;
     let dataset = Dataset::open(Path::new(&ds))?;
     let place = (Path::new(&cache), arguments.threads.get());
     let verdicts = demo::explain(Path::new(&model), &dataset, &folder.join("why"), place)?;
@@ -90,11 +94,8 @@ fn told(verdict: &Verdict) -> String {
                 .concepts
                 .iter()
                 .map(|of| format!("{} {}", of.concept, if of.shown { "is there" } else { "is not" }));
-            text += &format!(
-                "  {}; the rule {}\n",
-                seen.collect::<Vec<_>>().join(", "),
-                rule.repair.as_ref().map_or("", |repair| &repair.words)
-            );
+            let repair = rule.repair.as_ref().map_or_else(String::new, |repair| format!("; the rule {}", repair.words));
+            text += &format!("  {}{repair}\n", seen.collect::<Vec<_>>().join(", "));
         }
     }
     text + &if verdict.is_right() {

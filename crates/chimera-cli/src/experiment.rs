@@ -19,9 +19,12 @@ pub(crate) fn run(arguments: &ExperimentArguments, console: &mut Console) -> any
             Event::Measured(event) => shown.show_measured(event),
         };
         let site = Site { folder: &arguments.out, cache: &cache, threads: arguments.threads.get(), tell: &tell };
+        let mut worlds = arguments.worlds.clone();
+        worlds.sort_unstable();
+        worlds.dedup();
         let request = Request {
             root: arguments.root.as_deref(),
-            worlds: &arguments.worlds,
+            worlds: &worlds,
             seed: arguments.seed,
             seeds: arguments.seeds,
             quick: arguments.quick,

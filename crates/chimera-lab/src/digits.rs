@@ -1,9 +1,9 @@
 //! Digits of our own, in MNIST's files: strokes of a pen, shaken, turned and slanted, some of them badly. For whoever has no MNIST at hand.
 
-use std::fs;
 use std::path::Path;
 
-use chimera::error::{Error, Result};
+use chimera::error::Result;
+use chimera::new_folder::NewFolder;
 use chimera::seed::stream;
 use fastrand::Rng;
 use glam::{Affine2, Vec2};
@@ -22,17 +22,17 @@ const ARC: usize = 9;
 /// # Errors
 /// A folder that cannot be written.
 pub fn write_digits(folder: &Path, (train, test): (usize, usize), seed: u64) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|cause| Error::write(folder, cause))?;
+    let new = NewFolder::create(folder)?;
     for (part, count) in [("train", train), ("t10k", test)] {
         let mut random = stream(seed, part, 0);
         let labels: Vec<u8> = (0..count).map(|_| random.u8(..10)).collect();
         let pictures: Vec<u8> = labels.iter().flat_map(|&digit| drawn(&mut random, digit)).collect();
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let side = SIDE as u32;
-        put(&folder.join(format!("{part}-images-idx3-ubyte")), &[0x803, count, side, side], &pictures)?;
-        put(&folder.join(format!("{part}-labels-idx1-ubyte")), &[0x801, count], &labels)?;
+        put(&new.path().join(format!("{part}-images-idx3-ubyte")), &[0x803, count, side, side], &pictures)?;
+        put(&new.path().join(format!("{part}-labels-idx1-ubyte")), &[0x801, count], &labels)?;
     }
-    Ok(())
+    new.finish()
 }
 
 fn put(path: &Path, head: &[u32], body: &[u8]) -> Result<()> {

@@ -16,6 +16,7 @@ use chimera::leaf::stage::{self as leaves, StageEvent, Workplace};
 use chimera::leaf::train::Start;
 use chimera::mine::record::MiningRecord;
 use chimera::model::{self, Model};
+use chimera::new_folder::NewFolder;
 use chimera::score::method::Method;
 use chimera::teach::{self, Gating, Lesson};
 use chimera_logic::load::load_text;
@@ -122,13 +123,14 @@ impl Study {
         if study.is_there(&config, gates)? {
             return Ok(study);
         }
-        copy_folder(&self.model, &study.model)?;
-        let _claimed = model::claim(&study.model)?;
+        // Under another name until it is whole: a copy of the other model must never be taken for this one.
+        let new = NewFolder::create(&study.model)?;
+        copy_folder(&self.model, new.path())?;
         let device = DeviceChoice::default().open();
-        let model = Model::open(&study.model, &device)?;
+        let model = Model::open(new.path(), &device)?;
         let encoded = study.encoded(site, &model)?;
-        let folder = study.model.join(model::GATES);
-        let place = Place { cache: site.cache, gates: Some(&folder), threads: site.threads, retrain };
+        let gates_folder = new.path().join(model::GATES);
+        let place = Place { cache: site.cache, gates: Some(&gates_folder), threads: site.threads, retrain };
         let gating = Gating {
             dataset: &study.dataset,
             encoded: &encoded,
@@ -137,7 +139,8 @@ impl Study {
             config: gates,
             place,
         };
-        teach::regate(&study.model, model, gating, &device, &|event| (site.tell)(Event::Taught(event)))?;
+        teach::regate(new.path(), model, gating, &device, &|event| (site.tell)(Event::Taught(event)))?;
+        new.finish()?;
         Ok(study)
     }
 
@@ -169,7 +172,14 @@ impl Study {
             device: DeviceChoice::default().open(),
             threads: site.threads,
         };
-        eval::run(&asked, &|event| (site.tell)(Event::Measured(event)))
+        let evaluation = eval::run(&asked, &|event| (site.tell)(Event::Measured(event)))?;
+        evaluation.words.iter().for_each(|words| site.say(words));
+        for method in &evaluation.methods {
+            if let Some(why) = &method.absent {
+                site.say(&format!("`{}` is not told: {why}", method.method.name()));
+            }
+        }
+        Ok(evaluation)
     }
 }
 

@@ -33,10 +33,10 @@ pub(crate) struct ExperimentArguments {
     /// Seed of worlds and leaf banks.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Seeds of gates on each leaf bank.
-    #[arg(long, value_name = "N", default_value = "3")]
-    pub(crate) seeds: NonZeroUsize,
-    /// A quarter of the data and of the epochs.
+    /// Seeds of gates on each leaf bank, for experiments that measure methods; 3 by default.
+    #[arg(long, value_name = "N")]
+    pub(crate) seeds: Option<NonZeroUsize>,
+    /// A first look: a quarter of our own data, and of the epochs.
     #[arg(long)]
     pub(crate) quick: bool,
     #[command(flatten)]

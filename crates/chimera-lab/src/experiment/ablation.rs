@@ -72,7 +72,7 @@ pub(super) fn same_pairs(lab: &Lab<'_>) -> Result<String> {
         for (name, config) in &ways {
             let name = format!("{}-pairs-{name}", lab.scenes(world, TOGETHER).name_of(world));
             let regated = study.regated(lab.site, &name, world.rules(), config, false)?;
-            evaluations.push(regated.measure(lab.site, &[Method::Chimera], lab.request.seeds)?);
+            evaluations.push(regated.measure(lab.site, &[Method::Chimera], lab.request.gate_seeds())?);
         }
         let all: Vec<usize> = (0..evaluations[0].rules.len()).collect();
         let mut cells = vec![world.title().to_owned()];

@@ -47,7 +47,11 @@ pub(super) fn one_and_seven(lab: &Lab<'_>) -> Result<String> {
     let concepts = ["digit_7".to_owned()];
     let ways = [Method::IndepCal, Method::Chimera, Method::Neural].map(|method| (method.name(), &study, method));
     let sorted = Sorted::of(lab, &concepts, &ways)?;
-    sorted.page(lab, &study.dataset, "Sevens by P(1 & 7)", &whose_digits(lab))
+    let whose = format!(
+        "{} A picture of a digit shows one concept, so nothing tells what a second one would add, and `neural` is `indep-cal`.",
+        whose_digits(lab)
+    );
+    sorted.page(lab, &study.dataset, "Sevens by P(1 & 7)", &whose)
 }
 
 /// Classes of pictures, `A <=> !A`: independent events against chimeras.
@@ -78,7 +82,10 @@ pub(super) fn classes(lab: &Lab<'_>) -> Result<String> {
 fn digit_study(lab: &Lab<'_>, name: &str, rules: &str) -> Result<Study> {
     let (quick, seed) = (lab.request.quick, lab.request.seed);
     let (train, test) = if quick { (1500, 600) } else { (6000, 3000) };
-    let kind = if lab.request.root.is_some() { format!("mnist-{train}") } else { format!("digits-{train}-{seed}") };
+    let kind = match lab.request.tag()? {
+        Some(tag) => format!("mnist-{train}-{tag}"),
+        None => format!("digits-{train}-{seed}"),
+    };
     let out = lab.site.folder.join("data").join(&kind);
     let dataset = if out.exists() {
         Dataset::open(&out)?

@@ -18,6 +18,7 @@ use chimera::file::write_atomic;
 use chimera::gate::config::GateConfig;
 use chimera::mine::options::MineOptions;
 use chimera::mine::{Mining, mine};
+use chimera::model;
 
 use crate::site::Site;
 use crate::study::{Plan, Study};
@@ -54,6 +55,12 @@ pub enum Experiment {
     Paper,
 }
 
+/// Seeds of gates where nothing is said.
+const SEEDS: NonZeroUsize = match NonZeroUsize::new(3) {
+    Some(three) => three,
+    None => NonZeroUsize::MIN,
+};
+
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
@@ -63,10 +70,25 @@ pub struct Request<'a> {
     pub worlds: &'a [World],
     /// The seed of worlds and leaf banks.
     pub seed: u64,
-    /// Seeds of gates on each leaf bank.
-    pub seeds: NonZeroUsize,
-    /// Whether a first look will do: a quarter of the scenes, and fewer epochs.
+    /// Seeds of gates on each leaf bank, three where nothing is said; for experiments that measure methods.
+    pub seeds: Option<NonZeroUsize>,
+    /// Whether a first look will do: a quarter of our own scenes, and of the epochs.
     pub quick: bool,
+}
+
+impl Request<'_> {
+    /// Seeds of gates on each leaf bank.
+    fn gate_seeds(&self) -> NonZeroUsize {
+        self.seeds.unwrap_or(SEEDS)
+    }
+
+    /// A few letters that tell real archives and choices about them apart; `None` for worlds of our own.
+    fn tag(&self) -> Result<Option<String>> {
+        let Some(root) = self.root else { return Ok(None) };
+        let root = root.canonicalize().map_err(|cause| Error::read(root, cause))?;
+        let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+        Ok(Some(format!("{}{}-{}", &hash[..6], if self.quick { "-quick" } else { "" }, self.seed)))
+    }
 }
 
 /// What an experiment gave.
@@ -151,6 +173,27 @@ impl Experiment {
         }
     }
 
+    /// Whether it measures methods with several seeds of gates.
+    fn measures(self) -> bool {
+        !matches!(self, Self::MnistContradiction | Self::Mnist1and7 | Self::OpenimagesContradiction)
+    }
+
+    /// The name of the folder of its results: a first look or a part does not take the place of the whole.
+    fn folder(self, request: &Request<'_>) -> String {
+        let worlds: String = request.worlds.iter().map(|world| format!("-{}", world.name())).collect();
+        format!("{}{worlds}{}", self.name(), if request.quick { "-quick" } else { "" })
+    }
+
+    /// The command that makes its page.
+    fn made_by(self, request: &Request<'_>) -> String {
+        let root = if request.root.is_some() { " --root .." } else { "" };
+        let worlds: Vec<&str> = request.worlds.iter().map(|world| world.name()).collect();
+        let worlds = if worlds.is_empty() { String::new() } else { format!(" --worlds {}", worlds.join(",")) };
+        let seeds = if self.measures() { format!(" --seeds {}", request.gate_seeds()) } else { String::new() };
+        let quick = if request.quick { " --quick" } else { "" };
+        format!("`chimera experiment {}{root}{worlds} --seed {}{seeds}{quick}`", self.name(), request.seed)
+    }
+
     /// Runs it and writes its page into the site's folder.
     ///
     /// # Errors
@@ -164,7 +207,21 @@ impl Experiment {
             let message = format!("`{}` has data of its own and takes no worlds", self.name());
             return Err(Error::input(message, Some("leave out `--worlds`, which is for `quality`".to_owned())));
         }
-        let folder = site.folder.join("results").join(self.name());
+        if request.seeds.is_some() && !self.measures() {
+            let message = format!("`{}` sorts samples by the model's own gates and takes no seeds", self.name());
+            return Err(Error::input(message, Some("leave out `--seeds`".to_owned())));
+        }
+        if let Some(root) = request.root {
+            fs::read_dir(root).map_err(|cause| Error::read(root, cause))?;
+        }
+        fs::create_dir_all(site.folder).map_err(|cause| Error::write(site.folder, cause))?;
+        let _claimed = model::claim(site.folder)?;
+        self.carry_out(site, request)
+    }
+
+    /// Runs it in a folder that nobody else works in.
+    fn carry_out(self, site: &Site<'_>, request: &Request<'_>) -> Result<Results> {
+        let folder = site.folder.join("results").join(self.folder(request));
         for folder in [&folder, &site.folder.join("data"), &site.folder.join("worlds")] {
             fs::create_dir_all(folder).map_err(|cause| Error::write(folder, cause))?;
         }
@@ -184,6 +241,7 @@ impl Experiment {
             Self::Quality => quality::run(&lab)?,
             Self::Paper => paper(site, request)?,
         };
+        let text = format!("{text}\n{}\n", self.made_by(request));
         let page = folder.join("results.md");
         write_atomic(&page, |out| out.write_all(text.as_bytes()))?;
         Ok(Results { text, page })
@@ -196,10 +254,11 @@ fn paper(site: &Site<'_>, request: &Request<'_>) -> Result<String> {
     let mut text = String::from("# The paper's experiments\n");
     for experiment in own {
         site.say(&format!("experiment `{}`: {}", experiment.name(), experiment.about()));
-        let results = experiment.run(site, request)?;
+        let request = Request { seeds: request.seeds.filter(|_| experiment.measures()), ..*request };
+        let results = experiment.carry_out(site, &request)?;
         // One level below the page of all of them, and pictures lie beside its own page.
         let part = results.text.replace("\n## ", "\n### ").replacen("# ", "## ", 1);
-        text += &format!("\n{}", part.replace("](", &format!("](../{}/", experiment.name())));
+        text += &format!("\n{}", part.replace("](", &format!("](../{}/", experiment.folder(&request))));
     }
     Ok(text)
 }
@@ -215,8 +274,8 @@ struct Lab<'a> {
 impl Lab<'_> {
     /// Data, rules and a model of a kind of data, all methods' gates but baselines'; the same for all experiments about it.
     fn study(&self, world: World, together: f64) -> Result<Study> {
-        let name = match self.request.root {
-            Some(_) => format!("{}-real", world.name()),
+        let name = match self.request.tag()? {
+            Some(tag) => format!("{}-real-{tag}", world.name()),
             None => self.scenes(world, together).name_of(world),
         };
         let (dataset, rules, mined) = match self.request.root {
@@ -273,6 +332,19 @@ impl Lab<'_> {
             eval::write(evaluation, &folder)?;
         }
         Ok(name)
+    }
+
+    /// For how many rules `neural` is independent events, since grafts cannot be trusted there.
+    fn fallbacks(evaluation: &Evaluation) -> String {
+        let fallbacks: Vec<&String> = evaluation.rules.iter().filter_map(|rule| rule.fallback.as_ref()).collect();
+        match fallbacks.first() {
+            Some(why) => format!(
+                "`neural` is `indep-cal` for {} of {} rules, where grafts cannot be trusted; for the first of them, since {why}.",
+                fallbacks.len(),
+                evaluation.rules.len()
+            ),
+            None => "`neural` trusts grafts for every rule.".to_owned(),
+        }
     }
 
     /// Which data these are, for the reader.

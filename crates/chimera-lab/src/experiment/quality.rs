@@ -34,19 +34,19 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<String> {
     for &world in if lab.request.worlds.is_empty() { &World::ALL } else { lab.request.worlds } {
         for together in SETTINGS {
             lab.site.say(&format!("{} with co-occurrence {together}", world.name()));
-            let evaluation = lab.study(world, together)?.measure(lab.site, &methods, lab.request.seeds)?;
+            let evaluation = lab.study(world, together)?.measure(lab.site, &methods, lab.request.gate_seeds())?;
             let report = lab.report(&evaluation)?;
             measured.push(Measured { world, together, evaluation, report });
         }
     }
-    Ok(page(lab, &methods, &measured))
+    Ok(page(&methods, &measured))
 }
 
-fn page(lab: &Lab<'_>, methods: &[Method], measured: &[Measured]) -> String {
+fn page(methods: &[Method], measured: &[Measured]) -> String {
     let mut text = format!(
         "# Quality on simulated worlds\n\nMean AUROC of rules by 1 - p with 95 % intervals over test rows, {} of gates on one leaf bank of \
          each world and co-occurrence. `oracle` has learned from violations.\n",
-        counted(lab.request.seeds.get(), "seed")
+        counted(measured[0].evaluation.about.seeds.len(), "seed")
     );
     for settings in measured.chunk_by(|one, next| one.world == next.world) {
         text += &format!("\n## {}\n\n{}", settings[0].world.title(), by_method(methods, settings));
@@ -96,7 +96,7 @@ fn against(measured: &[Measured]) -> String {
     table.text()
 }
 
-/// The mean over worlds, whose rows are drawn independently of each other.
+/// The mean over worlds and settings. The same draws of rows are used for all of them, so that rows which two settings have in common are drawn together.
 fn over_worlds(gains: &[Gain]) -> String {
     if gains.is_empty() {
         return String::new();

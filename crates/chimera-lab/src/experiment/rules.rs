@@ -30,7 +30,7 @@ pub(super) fn run(lab: &Lab<'_>, world: World) -> Result<String> {
 
 /// A kind of data measured, at the co-occurrence that experiments have.
 pub(super) fn measured(lab: &Lab<'_>, world: World, methods: &[Method]) -> Result<Evaluation> {
-    lab.study(world, TOGETHER)?.measure(lab.site, methods, lab.request.seeds)
+    lab.study(world, TOGETHER)?.measure(lab.site, methods, lab.request.gate_seeds())
 }
 
 /// How often an object brings its partner along: concepts are not independent, as nowhere.
@@ -101,7 +101,8 @@ fn page(lab: &Lab<'_>, world: World, evaluation: &Evaluation, report: &str) -> S
         }
     }
     text += &format!(
-        "\n\n`oracle` has learned from violations and is no fair method; [the report]({report}/report.html) has every rule.\n"
+        "\n\n{} `oracle` has learned from violations and is no fair method; [the report]({report}/report.html) has every rule.\n",
+        Lab::fallbacks(evaluation)
     );
     text
 }

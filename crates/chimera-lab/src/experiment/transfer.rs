@@ -1,7 +1,6 @@
 //! A rule of gates that were taught for other rules, against the same rule taught from scratch.
 
 use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
 
 use chimera::error::Result;
 use chimera::gate::config::GateConfig;
@@ -28,9 +27,11 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<String> {
         let other = GateConfig { seed: seed.wrapping_add(1000), ..GateConfig::default() };
         let composed = study.regated(lab.site, &format!("{name}-composed"), &text, &config, false)?;
         let scratch = study.regated(lab.site, &format!("{name}-scratch"), &text, &other, true)?;
-        let one = NonZeroUsize::MIN;
-        let [composed_at, scratch_at] =
-            [composed.measure(lab.site, &[Method::Chimera], one)?, scratch.measure(lab.site, &[Method::Chimera], one)?];
+        let seeds = lab.request.gate_seeds();
+        let [composed_at, scratch_at] = [
+            composed.measure(lab.site, &[Method::Chimera], seeds)?,
+            scratch.measure(lab.site, &[Method::Chimera], seeds)?,
+        ];
         let (own, there) = (formulas(&composed.rule_set.dag), formulas(&study.rule_set.dag));
         let shared = own.intersection(&there).count();
         let gain = gain_between((&composed_at, Method::Chimera), (&scratch_at, Method::Chimera));

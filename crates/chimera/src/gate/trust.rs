@@ -34,9 +34,12 @@ pub const LEAST_ROWS: u64 = 20;
 /// heart, grafts are rather not trusted. In worlds that grafts help it is .07 at most (`docs/quality.md`).
 pub const MOST_BEHIND: f64 = 0.1;
 
-/// Along a concept's own effect, rows that nothing was fitted to must be told with this AUROC, after one standard error is taken
+/// Along a concept's own effect, calibration rows, to which neither encoder nor effects were fitted, must be told with this AUROC, after one standard error is taken
 /// off. Where they are hardly told, what the effect says is what the encoder knows by heart of train rows (`docs/quality.md`).
 pub const LEAST_SEEN: f64 = 0.55;
+
+/// So many of these rows must show a concept, and so many must not, to be asked.
+pub const LEAST_HELD_OUT: u64 = 3;
 
 /// What is known about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,8 +61,8 @@ pub struct ConceptTrust {
     pub rows: [u64; 2],
     /// How well heads tell it on train rows as they are; `None` where it has no head taught on grafts.
     pub told: Option<Told>,
-    /// How well the concept is told along its own effect on rows that nothing was fitted to, with all other labels given; `None`
-    /// where none of them shows it, or all do.
+    /// How well the concept is told along its own effect on calibration rows that may be fitted on, with all other labels given;
+    /// `None` where too few of them show it, or do not.
     pub seen: Option<Seen>,
 }
 
@@ -82,13 +85,16 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// An AUROC over so many rows that show a concept and so many that do not. Its error is that of Hanley and McNeil (1982).
+    /// An AUROC over so many rows that show a concept and so many that do not. Its error is that of Hanley and McNeil (1982); that
+    /// of an AUROC of 1 as if half a pair were the wrong way round.
     fn new(auroc: f64, [shown, not]: [u64; 2]) -> Self {
         let [p, n] = [shown, not].map(|rows| rows as f64);
+        let told = auroc;
+        let auroc = auroc.min(1.0 - 0.5 / (p * n));
         let (twice, square) = (auroc / (2.0 - auroc), auroc * auroc);
         let spread =
             auroc * (1.0 - auroc) + (p - 1.0) * (twice - square) + (n - 1.0) * (2.0 * square / (1.0 + auroc) - square);
-        Self { auroc, error: (spread.max(0.0) / (p * n)).sqrt() }
+        Self { auroc: told, error: (spread.max(0.0) / (p * n)).sqrt() }
     }
 }
 
@@ -110,13 +116,13 @@ impl ConceptTrust {
         }
         let Some(seen) = self.seen else {
             return Some(format!(
-                "no calibration row tells whether what `{concept}` adds to z is seen: all show it, or none does"
+                "fewer than {LEAST_HELD_OUT} calibration rows show `{concept}`, or do not: nothing tells whether what it adds to z is seen"
             ));
         };
         if seen.auroc - seen.error < LEAST_SEEN {
             return Some(format!(
-                "what `{concept}` adds to z is not surely seen on calibration rows (AUROC {:.2} ± {:.2} along it): more rows that show it \
-                 would help",
+                "what `{concept}` adds to z is not surely seen on calibration rows (AUROC {:.2} ± {:.2} along it, less than {LEAST_SEEN} \
+                 at its lower end): more rows that show it would help",
                 seen.auroc, seen.error
             ));
         }
@@ -189,6 +195,9 @@ pub(super) fn seen(effects: &Effects, z: &impl Features, labels: &TruthTable) ->
     let (along, rows) = (effects.along(z, labels), labels.rows());
     let one = |concept: usize| {
         let counts = labels.counts(concept);
+        if counts.holds.min(counts.fails) < LEAST_HELD_OUT {
+            return Ok(None);
+        }
         let ranking = Ranking::of_bits(&along[concept * rows..][..rows], LabelBits::of(labels, concept))?;
         Ok(ranking.metrics().auroc.map(|auroc| Seen::new(auroc, [counts.holds, counts.fails])))
     };
@@ -237,7 +246,8 @@ mod tests {
         // By numpy: a = .893, 51 rows and 58; and an AUROC of 1 is as sure as can be.
         let seen = Seen::new(0.893, [51, 58]);
         assert!((seen.error - 0.032511582).abs() < 1e-6, "{}", seen.error);
-        assert_eq!(Seen::new(1.0, [3, 9]).error, 0.0);
+        let sure = Seen::new(1.0, [3, 9]);
+        assert!(sure.auroc == 1.0 && sure.error > 0.01 && sure.error < 0.1, "{}", sure.error);
     }
 
     #[test]
@@ -246,7 +256,7 @@ mod tests {
             apart: Some(0.5),
             rows: [20, 300],
             told: Some(Told { by_grafts: 0.85, by_bank: 0.93 }),
-            seen: Some(0.7),
+            seen: Some(Seen { auroc: 0.7, error: 0.1 }),
         };
         assert_eq!(usual.distrust("cat"), None);
         assert_eq!(ConceptTrust { told: None, ..usual }.distrust("cat"), None);
@@ -259,7 +269,7 @@ mod tests {
         let unseen = ConceptTrust { seen: Some(Seen { auroc: 0.7, error: 0.2 }), ..usual }.distrust("cat");
         assert!(unseen.is_some_and(|why| why.starts_with("what `cat` adds to z is not surely seen")));
         let unknown = ConceptTrust { seen: None, ..usual }.distrust("cat");
-        assert!(unknown.is_some_and(|why| why.starts_with("no calibration row tells")));
+        assert!(unknown.is_some_and(|why| why.starts_with("fewer than 3 calibration rows show `cat`")));
         let behind = ConceptTrust { told: Some(Told { by_grafts: 0.8, by_bank: 0.93 }), ..usual }.distrust("cat");
         assert!(behind.is_some_and(|why| why.contains("tells `cat` with an AUROC of 0.80, the leaf bank with 0.93")));
     }
