@@ -57,14 +57,14 @@ fn worlds() -> impl TypedValueParser<Value = World> {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  chimera demo               # a few minutes on two cores\n  chimera demo --quick       # a first look\n\n\
+    after_help = "Examples:\n  chimera demo               # two and a half minutes on two cores\n  chimera demo --quick       # a first look\n\n\
     Needs no data, no other program and no network."
 )]
 pub(crate) struct DemoArguments {
     /// Folder for everything that the demo makes; it must be new or empty.
     #[arg(short, long, value_name = "DIR", default_value = "chimera-demo")]
     pub(crate) out: PathBuf,
-    /// Fewer clips and epochs: less than a minute, and less good.
+    /// Fewer clips and epochs: half a minute, and less good.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Seed of the world and of everything that is learned.
