@@ -70,9 +70,13 @@ pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, ready:
         return;
     }
     if rows < needed {
+        let larger = match flagging {
+            Flagging::Global | Flagging::PerRule => format!("`--fpr {}`", least_rate(rows)),
+            _ => "a larger `--fpr`".to_owned(),
+        };
         console.say(format_args!(
             "{} cannot tell `--flag {}` at a rate of {rate}: {needed} are needed, so nothing is flagged by it\n\
-             hint: a larger `--fpr`, or more calibration rows",
+             hint: {larger}, or more calibration rows",
             counted(rows, "normal calibration row"),
             flagging.name(),
         ));
@@ -96,6 +100,13 @@ pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, ready:
     }
 }
 
+/// The smallest rate that so many normal rows can promise, rounded up to two digits.
+fn least_rate(rows: usize) -> f64 {
+    let rate = 1.0 / (rows as f64 + 1.0);
+    let digits = 10_f64.powf(1.0 - rate.log10().floor());
+    (rate * digits).ceil() / digits
+}
+
 /// What samples were flagged by, for the closing line.
 pub(crate) fn words(thresholds: &Thresholds, flagging: Flagging) -> String {
     let words = match (flagging, thresholds.global()) {
@@ -109,5 +120,16 @@ pub(crate) fn words(thresholds: &Thresholds, flagging: Flagging) -> String {
     match (flagging, thresholds.set().is_empty()) {
         (Flagging::PerRule, _) | (_, true) => words,
         (_, false) => words + " or by `--threshold`",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::least_rate;
+
+    #[test]
+    fn a_rate_that_is_proposed_can_be_promised() {
+        assert_eq!([3, 26, 98, 99].map(least_rate), [0.25, 0.038, 0.011, 0.01]);
+        assert!((1..2_000).all(|rows| 1.0 / least_rate(rows) - 1.0 <= rows as f64 + 1e-9));
     }
 }
