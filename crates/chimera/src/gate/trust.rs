@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn errors_of_aurocs_are_those_of_hanley_and_mcneil() {
-        // By numpy: a = .893, 51 rows and 58; and an AUROC of 1 is as sure as can be.
+        // By numpy: a = .893, 51 rows and 58. An AUROC of 1 has an error, too.
         let seen = Seen::new(0.893, [51, 58]);
         assert!((seen.error - 0.032511582).abs() < 1e-6, "{}", seen.error);
         let sure = Seen::new(1.0, [3, 9]);
