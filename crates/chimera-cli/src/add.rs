@@ -6,7 +6,6 @@ use chimera::gate::config::GateConfig;
 use chimera::gate::report::GatesReport;
 use chimera::gate::rules::GateSection;
 use chimera::gate::stage::Place;
-use chimera::leaf::device::DeviceChoice;
 use chimera::mine::record;
 use chimera::model::{self, Model};
 use chimera::teach::{self, Gating};
@@ -26,7 +25,7 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
     let folder = &arguments.model;
     // Claimed before it is read: what another process adds meanwhile would be lost.
     let _claimed = model::claim(folder)?;
-    let device = DeviceChoice::default().open();
+    let device = arguments.device.open()?;
     let model = Model::open(folder, &device)?;
     let dataset = Dataset::open(&arguments.data)?;
     let Traced { rule_set: new, mined } = gates::load(&arguments.rules, &dataset, console)?;
@@ -44,7 +43,7 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
     let kept = kept.map(|section| section.mined.clone()).unwrap_or_default();
     let mined = record::joined(kept.into_iter().chain(mined));
     let gates = folder.join(model::GATES);
-    let place = Place { cache: &cache, gates: Some(&gates), threads, retrain: false };
+    let place = Place { cache: &cache, gates: Some(&gates), threads, retrain: false, device: &device };
     let gating =
         Gating { dataset: &dataset, encoded: &encoded, rule_set: &rule_set, mined: &mined, config: &config, place };
     let section = section.cloned();

@@ -17,6 +17,7 @@ mod world;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use chimera::leaf::device::DeviceChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::clevr::*;
@@ -83,6 +84,17 @@ pub(crate) enum Command {
     /// List, check and clean up the gates that are kept for all models.
     #[command(subcommand)]
     Cache(CacheCommand),
+    /// List what can be computed on: the processor, and GPUs or why there are none.
+    Devices,
+    /// Hold a GPU against the processor: outputs of gates and networks, steps of training, and how well rules are told apart.
+    #[command(
+        after_help = "Example:\n  chimera selftest --device cuda:0\n\nExit code 1 if something is further apart than it may be."
+    )]
+    Selftest {
+        /// The GPU: `auto` or `cuda:N`.
+        #[arg(long, value_name = "DEVICE", default_value_t)]
+        device: DeviceChoice,
+    },
     /// Run an experiment of the paper, on worlds of our own or on a real archive.
     Experiment(ExperimentArguments),
     /// See all of it work on a world of our own, from making it to saying what is wrong with three clips.

@@ -23,7 +23,7 @@ pub(crate) fn run(command: &CacheCommand, console: &mut Console) -> anyhow::Resu
         CacheCommand::Gc { folder, unused_for, keep, dry_run } => {
             let mut kept = Vec::new();
             for model in keep {
-                let model = Model::open(model, &DeviceChoice::default().open())?;
+                let model = Model::open(model, &DeviceChoice::Cpu.open()?)?;
                 kept.extend(model.manifest.gates.iter().flat_map(|section| section.hashes().cloned()));
             }
             let age = Duration::from_secs(unused_for.saturating_mul(DAY));

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &EvalArguments, console: &mut Console) -> anyhow::R
             folder.display()
         );
     }
-    let device = DeviceChoice::default().open();
+    let device = arguments.device.open()?;
     let other = arguments.rules.as_deref().map(|path| other_rules(path, &arguments.model, console)).transpose()?;
     let (rule_set, mined) = other.map(|Traced { rule_set, mined }| (rule_set, mined)).unzip();
     let dataset = Dataset::open(&arguments.dataset)?;
@@ -80,7 +80,7 @@ fn methods(named: &[Method]) -> Vec<Method> {
 }
 
 fn other_rules(path: &Path, model: &Path, console: &Console) -> anyhow::Result<Traced> {
-    let concepts = Model::open(model, &DeviceChoice::default().open())?.manifest.bank.concepts;
+    let concepts = Model::open(model, &DeviceChoice::Cpu.open()?)?.manifest.bank.concepts;
     load_some(path, Vocabulary::closed(concepts, "the concepts of the model"), console)
 }
 

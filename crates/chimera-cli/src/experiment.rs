@@ -1,6 +1,7 @@
 //! `chimera experiment`: the paper's experiments, as the laboratory has them.
 
 use chimera_lab::experiment::Request;
+use chimera_lab::experiment::speed::Options;
 use chimera_lab::site::{Event, Site};
 
 use crate::Outcome;
@@ -18,7 +19,13 @@ pub(crate) fn run(arguments: &ExperimentArguments, console: &mut Console) -> any
             Event::Taught(event) => shown.show_taught(&event),
             Event::Measured(event) => shown.show_measured(event),
         };
-        let site = Site { folder: &arguments.out, cache: &cache, threads: arguments.threads.get(), tell: &tell };
+        let site = Site {
+            folder: &arguments.out,
+            cache: &cache,
+            threads: arguments.threads.get(),
+            device: arguments.device.unwrap_or_default(),
+            tell: &tell,
+        };
         let mut worlds = arguments.worlds.clone();
         worlds.sort_unstable();
         worlds.dedup();
@@ -28,6 +35,7 @@ pub(crate) fn run(arguments: &ExperimentArguments, console: &mut Console) -> any
             seed: arguments.seed,
             seeds: arguments.seeds,
             quick: arguments.quick,
+            speed: Options { device: arguments.device, python: arguments.python.as_deref(), parts: &arguments.parts },
         };
         arguments.name.run(&site, &request)?
     };

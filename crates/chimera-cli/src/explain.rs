@@ -7,7 +7,6 @@ use chimera::data::dataset::Dataset;
 use chimera::explain::explainer::{Explainer, Wanted};
 use chimera::explain::page::{Pictures, page};
 use chimera::explain::told::{Explanation, MapTold, RuleTold};
-use chimera::leaf::device::DeviceChoice;
 use chimera::review::nearest_rule;
 use chimera::score::engine::Engine;
 
@@ -34,7 +33,7 @@ pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow
         bail!("expected `--fpr` from 0.000001 to below 1, got `{}`", arguments.fpr);
     }
     check_out(file, std::iter::empty(), &[&arguments.model])?;
-    let device = DeviceChoice::default().open();
+    let device = arguments.device.open()?;
     let engine = Engine::open(&arguments.model, &device)?;
     let method = arguments.method.unwrap_or(engine.default_method());
     let mut rules: Vec<usize> = Vec::new();

@@ -7,6 +7,7 @@ mod compare;
 mod console;
 mod data;
 mod demo;
+mod devices;
 mod ending;
 mod eval;
 mod experiment;
@@ -16,6 +17,7 @@ mod mine;
 mod review;
 mod rules;
 mod score;
+mod selftest;
 mod table;
 mod train;
 mod world;
@@ -85,6 +87,8 @@ fn dispatch(command: Command, console: &mut Console) -> anyhow::Result<Outcome> 
         Command::Review(arguments) => review::run(&arguments, console),
         Command::Experiment(arguments) => experiment::run(&arguments, console),
         Command::Cache(command) => cache::run(&command, console),
+        Command::Devices => devices::run(console),
+        Command::Selftest { device } => selftest::run(device, console),
         Command::Demo(arguments) => demo::run(&arguments, console),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "chimera", console.results());

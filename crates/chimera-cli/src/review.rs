@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &ReviewArguments, console: &mut Console) -> anyhow:
     let out = file_beside(arguments.out.as_deref())?;
     let inputs = [&arguments.verdicts].into_iter().chain(&arguments.scores);
     check_out(out, inputs.cloned(), &[&arguments.model])?;
-    let engine = Engine::open(&arguments.model, &DeviceChoice::default().open())?;
+    let engine = Engine::open(&arguments.model, &DeviceChoice::Cpu.open()?)?;
     let rules: Vec<&str> = engine.rules().collect();
     let found = review(&rules, &arguments.verdicts, arguments.scores.as_deref(), arguments.precision)?;
     if let Some(path) = out {

@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
         start: if arguments.restart { Start::Anew(&clear) } else { Start::GoOn },
         checkpoint: &arguments.out.join(model::CHECKPOINT),
         log: &arguments.out.join(model::LOG),
-        device: choices.device.open(),
+        device: choices.device.open()?,
         threads: arguments.threads.get(),
         strict: arguments.strict_media,
     };

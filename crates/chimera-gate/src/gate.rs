@@ -77,17 +77,22 @@ pub struct Gate {
 impl Gate {
     /// A gate before training, with torch's distributions: even numbers within one over the root of the inputs.
     pub fn initial(shape: Shape, random: &mut fastrand::Rng) -> Self {
-        let tensors = shape.tensors().map(|(name, sizes)| {
+        let tensors = Self::initial_tensors(shape, random);
+        // The sizes are those of the shape.
+        Self::from_tensors(shape, &tensors.each_ref().map(Vec::as_slice)).unwrap_or_else(|| Self::zeros(shape))
+    }
+
+    /// The tensors of such a gate.
+    pub fn initial_tensors(shape: Shape, random: &mut fastrand::Rng) -> [Vec<f32>; 6] {
+        shape.tensors().map(|(name, sizes)| {
             let inputs = match name {
                 "first.weight" | "first.bias" => shape.packing().width(),
                 "second.weight" | "second.bias" => shape.hidden,
                 _ => shape.features,
             };
             let bound = 1.0 / (inputs.max(1) as f32).sqrt();
-            (0..sizes.iter().product()).map(|_| (2.0 * random.f32() - 1.0) * bound).collect::<Vec<f32>>()
-        });
-        // The sizes are the ones just asked for.
-        Self::from_tensors(shape, &tensors.each_ref().map(Vec::as_slice)).unwrap_or_else(|| Self::zeros(shape))
+            (0..sizes.iter().product()).map(|_| (2.0 * random.f32() - 1.0) * bound).collect()
+        })
     }
 
     fn zeros(shape: Shape) -> Self {

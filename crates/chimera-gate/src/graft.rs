@@ -69,6 +69,12 @@ impl Labels {
         labels
     }
 
+    /// Samples.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
     /// The concepts that a sample shows.
     #[must_use]
     pub fn shown(&self, row: u32) -> &[u32] {
@@ -97,6 +103,32 @@ pub struct Grafting<'a> {
     /// The share of the other concepts that are drawn anew.
     redrawn: f64,
     table: &'static BelowZero,
+}
+
+/// A [`Grafting`] without nesting.
+#[derive(Clone, Debug)]
+pub struct FlatGrafting<'a> {
+    /// What concepts add to z.
+    pub effects: &'a Effects,
+    /// What samples show.
+    pub labels: &'a Labels,
+    /// The concepts below the node, each once.
+    pub concepts: Vec<usize>,
+    /// Configurations of them under which the node is false, and true, a bit a concept; empty where there are too many.
+    pub listed: [&'a [u32]; 2],
+    /// The share of the other concepts that are drawn anew.
+    pub redrawn: f64,
+    /// The formula of the node, parents before their operands.
+    pub tree: Vec<FlatNode>,
+}
+
+/// A node of a [`FlatGrafting`].
+#[derive(Clone, Debug)]
+pub enum FlatNode {
+    /// A concept, by its place among those of the grafting.
+    Concept(usize),
+    /// An operator, with the places of its operands in the list and whether their edges negate.
+    Gate(Op, Vec<(usize, bool)>),
 }
 
 impl<'a> Grafting<'a> {
@@ -132,6 +164,40 @@ impl<'a> Grafting<'a> {
     pub fn with_others_redrawn(self) -> Self {
         let (share, most) = REDRAWN;
         Self { redrawn: share.min(most / self.effects.shares.len().max(1) as f64), ..self }
+    }
+
+    /// What grafts are drawn from, for drawing elsewhere.
+    #[must_use]
+    pub fn flat(&self) -> FlatGrafting<'_> {
+        let mut tree = vec![FlatNode::Gate(self.cone.op, Vec::new())];
+        self.flatten(0, &self.cone.operands, &mut tree);
+        FlatGrafting {
+            effects: self.effects,
+            labels: self.labels,
+            concepts: self.concepts.iter().map(|(_, concept)| *concept).collect(),
+            listed: [&self.listed[0], &self.listed[1]],
+            redrawn: self.redrawn,
+            tree,
+        }
+    }
+
+    fn flatten(&self, parent: usize, operands: &[Operand], tree: &mut Vec<FlatNode>) {
+        for operand in operands {
+            let place = tree.len();
+            if let FlatNode::Gate(_, below) = &mut tree[parent] {
+                below.push((place, operand.negated));
+            }
+            match &operand.kind {
+                Kind::Leaf { node, .. } => {
+                    let place = self.concepts.iter().position(|(known, _)| known == node);
+                    tree.push(FlatNode::Concept(place.unwrap_or_default()));
+                }
+                Kind::Gate { op, operands, .. } => {
+                    tree.push(FlatNode::Gate(*op, Vec::new()));
+                    self.flatten(place, operands, tree);
+                }
+            }
+        }
     }
 
     /// Whether a concept below the node is shown by all samples or by none, as far as anybody knows.

@@ -75,6 +75,12 @@ impl BelowZero {
         Self(table)
     }
 
+    /// All of it, for drawing elsewhere: 256 quantiles for each of 65 means from -4 to 4 deviations.
+    #[must_use]
+    pub fn values(&self) -> &[f32] {
+        &self.0
+    }
+
     /// A draw, in deviations, for a mean in deviations.
     #[must_use]
     pub fn draw(&self, mean: f32, byte: u8) -> f32 {

@@ -67,6 +67,30 @@ pub struct Recipe {
     pub rate: f64,
     /// The share of a weight that is added to its gradient.
     pub weight_decay: f64,
+    /// Who computes, as far as that decides bits.
+    #[serde(skip_serializing_if = "Arithmetic::is_default")]
+    pub arithmetic: Arithmetic,
+}
+
+/// Who computes. On one kind of it the same gate always comes out; from one to another it is as good, but not the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arithmetic {
+    /// The processor, in 32-bit floats.
+    #[default]
+    Cpu,
+    /// A GPU that rounds what it multiplies to TF32.
+    CudaTf32,
+    /// A GPU, in 32-bit floats.
+    CudaFp32,
+}
+
+impl Arithmetic {
+    /// Whether it is the processor, which keys and configurations do not mention.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Default for Recipe {
@@ -80,6 +104,7 @@ impl Default for Recipe {
             batch: 64,
             rate: 1e-3,
             weight_decay: 0.0,
+            arithmetic: Arithmetic::default(),
         }
     }
 }
@@ -170,7 +195,9 @@ impl<F: Features> Features for Mixed<'_, F> {
 }
 
 impl<F: Features> Task<'_, F> {
-    fn takes_samples_alone(&self) -> bool {
+    /// Whether neither chimeras nor grafts are drawn: then batches are cut from the samples that are kept.
+    #[must_use]
+    pub fn takes_samples_alone(&self) -> bool {
         self.chimeras.is_none() && self.grafts.is_none()
     }
 
@@ -188,8 +215,7 @@ impl<F: Features> Task<'_, F> {
     pub fn teach(&self, tick: &dyn Fn()) -> Result<Taught, Problem> {
         self.check()?;
         let recipe = self.recipe;
-        let mut start = fastrand::Rng::with_seed(self.seed);
-        let (mut order, mut random) = (start.fork(), start.fork());
+        let [mut start, mut order, mut random] = self.randoms();
         let mut gate = Gate::initial(self.shape, &mut start);
         let mut moments = Moments::new(&gate);
         let adam = Adam { rate: recipe.rate as f32, weight_decay: recipe.weight_decay as f32, ..Adam::default() };
@@ -241,27 +267,52 @@ impl<F: Features> Task<'_, F> {
                 tick();
             }
             if count == 0 {
-                return Err(if taught.failed > 0 && self.chimeras.is_some() {
-                    Problem::NotApart
-                } else {
-                    Problem::NothingKnown
-                });
+                return Err(self.nothing_shown(taught.failed));
             }
             taught.losses.push((total / count as f64) as f32);
         }
-        if let (false, [fails, holds]) = (recipe.negatives.has_samples(), targets)
-            && (fails == 0 || holds == 0)
-        {
+        taught.gate = gate;
+        self.finish(taught, targets)
+    }
+
+    /// Why an epoch came to nothing in which so many chimeras could not be made.
+    #[must_use]
+    pub fn nothing_shown(&self, failed: u64) -> Problem {
+        if failed > 0 && self.chimeras.is_some() { Problem::NotApart } else { Problem::NothingKnown }
+    }
+
+    /// A gate after its last step, unless something is wrong with it; `targets` counts what was false and what was true.
+    ///
+    /// # Errors
+    /// One truth alone was shown, or a weight is no number.
+    pub fn finish(&self, taught: Taught, [fails, holds]: [u64; 2]) -> Result<Taught, Problem> {
+        if !self.recipe.negatives.has_samples() && (fails == 0 || holds == 0) {
             return Err(Problem::OneTruth(holds > 0));
         }
-        if !gate.is_finite() {
-            return Err(Problem::Diverged(recipe.epochs));
+        if !taught.gate.is_finite() {
+            return Err(Problem::Diverged(self.recipe.epochs));
         }
-        taught.gate = gate;
         Ok(taught)
     }
 
-    fn check(&self) -> Result<(), Problem> {
+    /// The tensors of the gate before the first step.
+    #[must_use]
+    pub fn initial(&self) -> [Vec<f32>; 6] {
+        Gate::initial_tensors(self.shape, &mut self.randoms()[0])
+    }
+
+    /// Random numbers for the gate's first weights, for the order of samples, and for what is drawn.
+    fn randoms(&self) -> [fastrand::Rng; 3] {
+        let mut start = fastrand::Rng::with_seed(self.seed);
+        let (order, random) = (start.fork(), start.fork());
+        [start, order, random]
+    }
+
+    /// Whether it can be taught at all.
+    ///
+    /// # Errors
+    /// [`Problem`]s of the data.
+    pub fn check(&self) -> Result<(), Problem> {
         if self.rows() == 0 {
             return Err(Problem::NothingKnown);
         }

@@ -121,7 +121,7 @@ pub fn explain(
     (cache, threads): (&Path, NonZeroUsize),
 ) -> Result<Vec<Verdict>> {
     fs::create_dir_all(out).map_err(|cause| Error::write(out, cause))?;
-    let device = DeviceChoice::default().open();
+    let device = DeviceChoice::default().open()?;
     let engine = Engine::open(model, &device)?;
     let method = engine.default_method();
     let parts = Explainer::parts_of(model, &device, &engine, method, Some(cache))?;

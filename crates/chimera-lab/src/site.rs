@@ -3,6 +3,9 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use burn::tensor::Device;
+use chimera::error::Result;
+use chimera::leaf::device::DeviceChoice;
 use chimera::{eval, teach};
 
 /// Where an experiment works.
@@ -14,6 +17,8 @@ pub struct Site<'a> {
     pub cache: &'a Path,
     /// Threads for everything.
     pub threads: NonZeroUsize,
+    /// Where tensors are computed.
+    pub device: DeviceChoice,
     /// Who hears what is going on.
     pub tell: &'a (dyn Fn(Event<'_>) + Sync),
 }
@@ -37,6 +42,14 @@ pub enum Event<'a> {
 }
 
 impl Site<'_> {
+    /// The device, ready to compute.
+    ///
+    /// # Errors
+    /// A device that is not there.
+    pub fn open(&self) -> Result<Device> {
+        self.device.open()
+    }
+
     /// Says something.
     pub fn say(&self, words: &str) {
         (self.tell)(Event::Said(words));

@@ -10,7 +10,6 @@ use chimera::eval::{self, Asked, Evaluation};
 use chimera::gate::config::GateConfig;
 use chimera::gate::stage::Place;
 use chimera::leaf::config::LeafConfig;
-use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::encode::EncodedRows;
 use chimera::leaf::stage::{self as leaves, StageEvent, Workplace};
 use chimera::leaf::train::Start;
@@ -61,7 +60,7 @@ impl Study {
         let rule_set = rules_over(&dataset, plan.rules)?;
         let folder = site.folder.join("models").join(plan.name);
         let study = Self { dataset, rule_set, mined: plan.mined, model: folder };
-        if study.is_there(&plan.leaf, &plan.gates)? {
+        if study.is_there(site, &plan.leaf, &plan.gates)? {
             return Ok(study);
         }
         make(&study.model)?;
@@ -78,7 +77,7 @@ impl Study {
             start: Start::GoOn,
             checkpoint: &study.model.join(model::CHECKPOINT),
             log: &study.model.join(model::LOG),
-            device: DeviceChoice::default().open(),
+            device: site.open()?,
             threads: site.threads,
             strict: false,
         };
@@ -87,11 +86,11 @@ impl Study {
     }
 
     /// Whether the model is there, taught in the same way.
-    fn is_there(&self, leaf: &LeafConfig, gates: &GateConfig) -> Result<bool> {
+    fn is_there(&self, site: &Site<'_>, leaf: &LeafConfig, gates: &GateConfig) -> Result<bool> {
         if !self.model.join(model::MANIFEST).exists() {
             return Ok(false);
         }
-        let manifest = Model::open(&self.model, &DeviceChoice::default().open())?.manifest;
+        let manifest = Model::open(&self.model, &site.open()?)?.manifest;
         let section = manifest.gates.as_ref();
         let same_rules = section.map(|section| section.rule_set(&manifest.bank.concepts)).transpose()?;
         let texts = |set: &RuleSet| -> Vec<(String, String)> {
@@ -119,18 +118,19 @@ impl Study {
             mined: Vec::new(),
             model: site.folder.join("models").join(name),
         };
-        let config = Model::open(&self.model, &DeviceChoice::default().open())?.manifest.config;
-        if study.is_there(&config, gates)? {
+        let device = site.open()?;
+        let config = Model::open(&self.model, &device)?.manifest.config;
+        if study.is_there(site, &config, gates)? {
             return Ok(study);
         }
         // Under another name until it is whole: a copy of the other model must never be taken for this one.
         let new = NewFolder::create(&study.model)?;
         copy_folder(&self.model, new.path())?;
-        let device = DeviceChoice::default().open();
         let model = Model::open(new.path(), &device)?;
         let encoded = study.encoded(site, &model)?;
         let gates_folder = new.path().join(model::GATES);
-        let place = Place { cache: site.cache, gates: Some(&gates_folder), threads: site.threads, retrain };
+        let place =
+            Place { cache: site.cache, gates: Some(&gates_folder), threads: site.threads, retrain, device: &device };
         let gating = Gating {
             dataset: &study.dataset,
             encoded: &encoded,
@@ -169,7 +169,7 @@ impl Study {
             weights: None,
             mined: &[],
             cache: site.cache,
-            device: DeviceChoice::default().open(),
+            device: site.open()?,
             threads: site.threads,
         };
         let evaluation = eval::run(&asked, &|event| (site.tell)(Event::Measured(event)))?;

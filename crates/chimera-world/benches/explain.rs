@@ -183,7 +183,7 @@ fn write(folder: &Path, number: usize, scene: &Scene, size: Size) -> PathBuf {
 
 fn measure(model: &Path, scenes: &[Scene], paths: &[PathBuf], method: Option<Method>) {
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let device = DeviceChoice::Cpu.open();
+    let device = DeviceChoice::Cpu.open().expect("the processor");
     let engine = Engine::open(model, &device).expect("a model");
     let method = method.unwrap_or(engine.default_method());
     let parts = Explainer::parts_of(model, &device, &engine, method, None).expect("parts");

@@ -42,6 +42,7 @@ fn main() {
         .collect();
     let rule_set = load_text("eval", &text, dataset.table().vocabulary()).rule_set;
     let (cache, place) = (folder.join("cache"), folder.join("model"));
+    let device = DeviceChoice::Cpu.open().expect("the processor");
     let gate_folder = place.join(model::GATES);
     fs::create_dir_all(&gate_folder).expect("a folder");
     let config = LeafConfig { projection: false, ..LeafConfig::default() };
@@ -50,7 +51,7 @@ fn main() {
         start: Start::GoOn,
         checkpoint: &place.join(model::CHECKPOINT),
         log: &place.join(model::LOG),
-        device: DeviceChoice::Cpu.open(),
+        device: device.clone(),
         threads,
         strict: true,
     };
@@ -58,7 +59,7 @@ fn main() {
     let rows = leaf.encoded.present(&dataset.train().expect("train rows"));
     let (bank, encoded) = (&leaf.trained.bank, &leaf.encoded);
     let material = Material { dataset: &dataset, rows: &rows, bank, encoded };
-    let where_to = Place { cache: &cache, gates: Some(&gate_folder), threads, retrain: false };
+    let where_to = Place { cache: &cache, gates: Some(&gate_folder), threads, retrain: false, device: &device };
     let taught = gates::run(material, &rule_set, &GateConfig::default(), where_to, &|_| {}).expect("gates");
     model::write(&place, &dataset, &config, &leaf, Some((&rule_set, &taught))).expect("a model");
 
@@ -74,7 +75,7 @@ fn main() {
         weights: None,
         mined: &[],
         cache: &cache,
-        device: DeviceChoice::Cpu.open(),
+        device: device.clone(),
         threads,
     };
     let evaluation = eval::run(&asked, &|_| {}).expect("an evaluation");

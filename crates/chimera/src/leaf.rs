@@ -5,12 +5,15 @@
 //! ```
 
 pub mod adam;
+pub mod agreement;
 pub mod bank;
 pub mod calibrate;
 mod checkpoint;
 pub mod cnn;
 pub mod config;
 pub mod conv;
+#[cfg(feature = "cuda")]
+mod cuda;
 pub mod device;
 pub mod encode;
 pub mod encoded;

@@ -27,5 +27,6 @@ pub mod report;
 pub mod review;
 pub mod score;
 pub mod seed;
+pub mod selftest;
 pub mod teach;
 pub mod toml_file;

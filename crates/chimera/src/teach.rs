@@ -71,8 +71,13 @@ pub fn run(
 ) -> Result<Taught> {
     let Lesson { dataset, rules, leaf: leaf_config, gates: gate_config, retrain } = lesson;
     let leaf = leaves::run(dataset, leaf_config, workplace, &|event| events(Event::Leaf(event)))?;
-    let place =
-        Place { cache: workplace.cache, gates: Some(&out.join(model::GATES)), threads: workplace.threads, retrain };
+    let place = Place {
+        cache: workplace.cache,
+        gates: Some(&out.join(model::GATES)),
+        threads: workplace.threads,
+        retrain,
+        device: &workplace.device,
+    };
     let gates = match rules {
         None => None,
         Some((rule_set, mined)) => {

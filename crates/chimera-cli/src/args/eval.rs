@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use chimera::leaf::device::DeviceChoice;
 use chimera::score::method::Method;
 use clap::Args;
 
@@ -51,6 +52,9 @@ pub(crate) struct EvalArguments {
     pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) threads: Threads,
+    /// Where to compute: `auto`, `cpu` or `cuda:N`; `chimera devices` says what is there.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
     /// Print `summary.json` instead of a table.
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use chimera::leaf::device::DeviceChoice;
 use chimera_lab::experiment::Experiment;
+use chimera_lab::experiment::speed::Part;
 use chimera_lab::world::World;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -14,7 +16,8 @@ use super::Threads;
 #[command(after_help = "Examples:\n  \
     chimera experiment clevrer-events --quick                 # a first look, minutes\n  \
     chimera experiment mnist-contradiction --root ~/mnist     # on the real thing\n  \
-    chimera experiment paper --out paper/                     # all of the paper's; takes long\n\n\
+    chimera experiment paper --out paper/                     # all of the paper's; takes long\n  \
+    chimera experiment speed --python .venv/bin/python        # how fast this machine is, beside PyTorch\n\n\
     Data, models and results lie in the folder of `--out`; what is there already is used again. Worlds are ours, in the formats of the \
     datasets whose names they have; `--root` takes a real archive.")]
 pub(crate) struct ExperimentArguments {
@@ -36,6 +39,15 @@ pub(crate) struct ExperimentArguments {
     /// Seeds of gates on each leaf bank, for experiments that measure methods; 3 by default.
     #[arg(long, value_name = "N")]
     pub(crate) seeds: Option<NonZeroUsize>,
+    /// Where to compute; `speed` measures it beside the processor [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceChoice>,
+    /// A Python that has torch and torchvision, which `speed` measures on the same machine.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) python: Option<PathBuf>,
+    /// Parts that `speed` measures, into the same files as other parts; all where none is named.
+    #[arg(long, value_name = "PART", value_delimiter = ',', value_parser = parts())]
+    pub(crate) parts: Vec<Part>,
     /// A first look: a quarter of our own data, and of the epochs.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -53,6 +65,11 @@ fn experiments() -> impl TypedValueParser<Value = Experiment> {
 fn worlds() -> impl TypedValueParser<Value = World> {
     PossibleValuesParser::new(World::ALL.map(World::name))
         .try_map(|name| World::ALL.into_iter().find(|world| world.name() == name).ok_or("no such world"))
+}
+
+fn parts() -> impl TypedValueParser<Value = Part> {
+    PossibleValuesParser::new(Part::ALL.map(Part::name))
+        .try_map(|name| Part::ALL.into_iter().find(|part| part.name() == name).ok_or("no such part"))
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use chimera::leaf::device::DeviceChoice;
 use chimera::score::method::Method;
 use chimera::score::readable::DEFAULT_RATE;
 use clap::Args;
@@ -64,4 +65,7 @@ pub(crate) struct ExplainArguments {
     pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) threads: Threads,
+    /// Where to compute: `auto`, `cpu` or `cuda:N`; `chimera devices` says what is there.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
 }

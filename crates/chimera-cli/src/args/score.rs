@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use chimera::leaf::device::DeviceChoice;
 use chimera::score::aggregate::Aggregation;
 use chimera::score::flag::Flagging;
 use chimera::score::method::Method;
@@ -85,6 +86,9 @@ pub(crate) struct ScoreArguments {
     pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) threads: Threads,
+    /// Where to compute: `auto`, `cpu` or `cuda:N`; `chimera devices` says what is there.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
 }
 
 const SEVERITIES: [(&str, RuleSeverity); 3] =

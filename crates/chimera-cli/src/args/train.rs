@@ -157,8 +157,8 @@ pub(crate) struct TrainChoices {
     /// Seed of everything that is drawn [default: 123].
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// Where to compute; `auto` is the best there is [default: auto].
-    #[arg(long, value_parser = words::<DeviceChoice>(&["auto", "cpu"]))]
+    /// Where to compute: `auto`, `cpu` or `cuda:N`; `chimera devices` says what is there [default: auto].
+    #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Option<DeviceChoice>,
 }
 
@@ -181,6 +181,9 @@ pub(crate) struct AddArguments {
     pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) threads: Threads,
+    /// Where to compute: `auto`, `cpu` or `cuda:N`; `chimera devices` says what is there.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
     /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -48,7 +48,7 @@ pub(super) fn open(
     rules: &RuleSet,
 ) -> anyhow::Result<Option<Model>> {
     let Some(folder) = &arguments.model else { return Ok(None) };
-    let model = Model::open(folder, &DeviceChoice::default().open())?;
+    let model = Model::open(folder, &DeviceChoice::default().open()?)?;
     audit::check_fit(&model, folder, dataset, rules)?;
     Ok(Some(model))
 }

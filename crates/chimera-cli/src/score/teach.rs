@@ -67,7 +67,8 @@ impl TrainingData {
     ) -> anyhow::Result<Self> {
         let shown = Shown::new(console);
         let encoded = material::encode(&engine.model, &dataset, cache, threads, &shown)?;
-        let place = Place { cache, gates: None, threads, retrain: false };
+        let device = engine.model.bank.device();
+        let place = Place { cache, gates: None, threads, retrain: false, device: &device };
         let taught = engine.teach(scoring.method, (&dataset, &encoded), place, &|event| shown.show_gates(&event))?;
         drop(shown);
         if let Some(teaching) = &taught {

@@ -32,7 +32,8 @@ fn every_file_says_what_it_is_for() {
 #[test]
 fn crates_depend_downwards_only() {
     // Lowest first; a crate may use those before it.
-    let order = ["chimera-logic", "chimera-gate", "chimera", "chimera-world", "chimera-lab", "chimera-cli"];
+    let order =
+        ["chimera-logic", "chimera-gate", "chimera-cuda", "chimera", "chimera-world", "chimera-lab", "chimera-cli"];
     for (rank, name) in order.iter().enumerate() {
         let Ok(manifest) = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")) else { continue };
         let named = |line: &str| line.split(['.', ' ', '=']).next().unwrap_or_default().to_owned();

@@ -158,7 +158,7 @@ fn an_old_model_stays_until_the_new_one_begins() {
     let sandbox = sandbox(40);
     let words = |more: &str| format!("train ds --out model --cache cache --threads 2 --epochs 1 {more}");
     assert_eq!(sandbox.run(&words("")).code, 0);
-    let opens = || Model::open(&sandbox.path("model"), &DeviceChoice::Cpu.open());
+    let opens = || Model::open(&sandbox.path("model"), &DeviceChoice::Cpu.open().unwrap());
     let old = opens().unwrap().manifest.encoder;
     sandbox.write("weights.pth", "x");
     for (more, expected) in [

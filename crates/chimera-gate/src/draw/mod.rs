@@ -119,6 +119,14 @@ impl Drawing {
         Self { root: gate(cone.op, operands), samples: std::iter::once(0..cone.spots).collect(), spots: cone.spots }
     }
 
+    /// The same without nesting, for drawing elsewhere.
+    #[must_use]
+    pub fn flat(&self) -> FlatDrawing {
+        let mut pieces = Vec::new();
+        flatten(&self.root, &mut pieces);
+        FlatDrawing { pieces, parts: self.samples.clone() }
+    }
+
     /// Samples that a chimera is made of.
     #[must_use]
     pub fn parts(&self) -> usize {
@@ -205,6 +213,58 @@ impl Drawing {
         out.targets.push(if counts { kleene(*op, &values) } else { None });
         out.operands.push(values);
     }
+}
+
+/// A [`Drawing`] as a list, parents before their operands.
+#[derive(Clone, Debug)]
+pub struct FlatDrawing {
+    /// The pieces; the first is the node.
+    pub pieces: Vec<FlatPiece>,
+    /// For each sample of a chimera, the spots that take it.
+    pub parts: Vec<std::ops::Range<usize>>,
+}
+
+/// A piece of a [`FlatDrawing`].
+#[derive(Clone, Debug)]
+pub struct FlatPiece {
+    /// What it is.
+    pub kind: FlatKind,
+    /// Which truths of it can be drawn: false, true.
+    pub can: [bool; 2],
+}
+
+/// What a piece of a [`FlatDrawing`] is.
+#[derive(Clone, Debug)]
+pub enum FlatKind {
+    /// A sample.
+    Sample {
+        /// Its number among those of a chimera.
+        part: usize,
+        /// The truth of the node that takes it.
+        truths: Arc<Truths>,
+    },
+    /// Exact logic.
+    Gate {
+        /// Its operator.
+        op: Op,
+        /// Places of its operands in the list, and whether their edges negate.
+        operands: Vec<(usize, bool)>,
+    },
+}
+
+fn flatten(piece: &Piece, pieces: &mut Vec<FlatPiece>) -> usize {
+    let (place, can) = (pieces.len(), can(piece));
+    match piece {
+        Piece::Sample { number, truths } => {
+            pieces.push(FlatPiece { kind: FlatKind::Sample { part: *number, truths: truths.clone() }, can });
+        }
+        Piece::Gate { op, operands, .. } => {
+            pieces.push(FlatPiece { kind: FlatKind::Gate { op: *op, operands: Vec::new() }, can });
+            let below = operands.iter().map(|(piece, negated)| (flatten(piece, pieces), *negated)).collect();
+            pieces[place].kind = FlatKind::Gate { op: *op, operands: below };
+        }
+    }
+    place
 }
 
 /// How many chimeras there were of each configuration of a node's operands. Gates with more operands than

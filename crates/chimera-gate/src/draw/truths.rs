@@ -35,6 +35,12 @@ impl Truths {
         self.known.as_ref().is_none_or(|known| bit(known)).then(|| bit(&self.value))
     }
 
+    /// A bit a sample: its truth, and whether that is known; no second list where everything is.
+    #[must_use]
+    pub fn words(&self) -> (&[u64], Option<&[u64]>) {
+        (&self.value, self.known.as_deref())
+    }
+
     /// Whether some sample has a value.
     #[must_use]
     pub fn occurs(&self, value: bool) -> bool {

@@ -142,7 +142,7 @@ impl Sorted {
 
     fn of_way(lab: &Lab<'_>, concepts: &[String], (name, study, method): Way<'_>) -> Result<Self> {
         let site = lab.site;
-        let engine = Engine::open(&study.model, &DeviceChoice::default().open())?;
+        let engine = Engine::open(&study.model, &DeviceChoice::default().open()?)?;
         let encoded = study.encoded(site, &engine.model)?;
         let ready = engine.ready(Scoring { method, ..Scoring::default() }, None, site.threads)?;
         let (mut strips, mut sure) = (Vec::new(), Vec::new());

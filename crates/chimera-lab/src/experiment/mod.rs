@@ -1,10 +1,11 @@
-//! The paper's experiments: each a few studies, and a page with our numbers beside the paper's.
+//! The paper's experiments: each a few studies, and a page with our numbers beside the paper's. [`speed`] is beside them: times, not quality.
 
 mod ablation;
 mod contradiction;
 mod gains;
 mod quality;
 mod rules;
+pub mod speed;
 mod transfer;
 
 use std::fs;
@@ -51,6 +52,8 @@ pub enum Experiment {
     Transfer,
     /// Every method on the four worlds, at three strengths of co-occurrence.
     Quality,
+    /// How fast everything is on this machine.
+    Speed,
     /// All of the paper's, one after the other.
     Paper,
 }
@@ -74,6 +77,8 @@ pub struct Request<'a> {
     pub seeds: Option<NonZeroUsize>,
     /// Whether a first look will do: a quarter of our own scenes, and of the epochs.
     pub quick: bool,
+    /// What is measured, beside what; for [`Experiment::Speed`].
+    pub speed: speed::Options<'a>,
 }
 
 impl Request<'_> {
@@ -102,7 +107,7 @@ pub struct Results {
 
 impl Experiment {
     /// Every experiment.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::MnistContradiction,
         Self::Mnist1and7,
         Self::ClevrStatic,
@@ -115,6 +120,7 @@ impl Experiment {
         Self::AblationSamePairs,
         Self::Transfer,
         Self::Quality,
+        Self::Speed,
         Self::Paper,
     ];
 
@@ -134,6 +140,7 @@ impl Experiment {
             Self::AblationSamePairs => "ablation-same-pairs",
             Self::Transfer => "transfer",
             Self::Quality => "quality",
+            Self::Speed => "speed",
             Self::Paper => "paper",
         }
     }
@@ -156,6 +163,7 @@ impl Experiment {
             Self::AblationSamePairs => "chimeras, both with samples as they are, and these strict",
             Self::Transfer => "a rule of gates taught for other rules, against one from scratch",
             Self::Quality => "every method on four worlds at three strengths of co-occurrence; takes long",
+            Self::Speed => "how fast everything is on this machine, beside PyTorch with `--python`",
             Self::Paper => "all of the paper's, one after the other",
         }
     }
@@ -175,7 +183,7 @@ impl Experiment {
 
     /// Whether it measures methods with several seeds of gates.
     fn measures(self) -> bool {
-        !matches!(self, Self::MnistContradiction | Self::Mnist1and7 | Self::OpenimagesContradiction)
+        !matches!(self, Self::MnistContradiction | Self::Mnist1and7 | Self::OpenimagesContradiction | Self::Speed)
     }
 
     /// The name of the folder of its results: a first look or a part does not take the place of the whole.
@@ -208,8 +216,14 @@ impl Experiment {
             return Err(Error::input(message, Some("leave out `--worlds`, which is for `quality`".to_owned())));
         }
         if request.seeds.is_some() && !self.measures() {
-            let message = format!("`{}` sorts samples by the model's own gates and takes no seeds", self.name());
+            let why = if self == Self::Speed { "measures time" } else { "sorts samples by the model's own gates" };
+            let message = format!("`{}` {why} and takes no seeds", self.name());
             return Err(Error::input(message, Some("leave out `--seeds`".to_owned())));
+        }
+        if !request.speed.is_empty() && self != Self::Speed {
+            let message = format!("`{}` measures no speed and takes neither parts nor a Python", self.name());
+            let hint = "leave out `--parts` and `--python`, which are for `speed`";
+            return Err(Error::input(message, Some(hint.to_owned())));
         }
         if let Some(root) = request.root {
             fs::read_dir(root).map_err(|cause| Error::read(root, cause))?;
@@ -221,6 +235,9 @@ impl Experiment {
 
     /// Runs it in a folder that nobody else works in.
     fn carry_out(self, site: &Site<'_>, request: &Request<'_>) -> Result<Results> {
+        if self == Self::Speed {
+            return speed::run(&Lab { site, request, folder: site.folder });
+        }
         let folder = site.folder.join("results").join(self.folder(request));
         for folder in [&folder, &site.folder.join("data"), &site.folder.join("worlds")] {
             fs::create_dir_all(folder).map_err(|cause| Error::write(folder, cause))?;
@@ -239,7 +256,7 @@ impl Experiment {
             Self::AblationSamePairs => ablation::same_pairs(&lab)?,
             Self::Transfer => transfer::run(&lab)?,
             Self::Quality => quality::run(&lab)?,
-            Self::Paper => paper(site, request)?,
+            Self::Speed | Self::Paper => paper(site, request)?,
         };
         let text = format!("{text}\n{}\n", self.made_by(request));
         let page = folder.join("results.md");
@@ -250,7 +267,9 @@ impl Experiment {
 
 /// All experiments of the paper.
 fn paper(site: &Site<'_>, request: &Request<'_>) -> Result<String> {
-    let own = Experiment::ALL.into_iter().filter(|own| !matches!(own, Experiment::Quality | Experiment::Paper));
+    let own = Experiment::ALL
+        .into_iter()
+        .filter(|own| !matches!(own, Experiment::Quality | Experiment::Speed | Experiment::Paper));
     let mut text = String::from("# The paper's experiments\n");
     for experiment in own {
         site.say(&format!("experiment `{}`: {}", experiment.name(), experiment.about()));

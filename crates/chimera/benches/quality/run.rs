@@ -66,6 +66,7 @@ pub(crate) fn run(
     clock.stop("data");
 
     let (cache, model) = (folder.join("cache"), folder.join("model"));
+    let device = DeviceChoice::Cpu.open().expect("the processor");
     let gate_folder = model.join(model::GATES);
     fs::create_dir_all(&gate_folder).expect("a folder");
     let workplace = Workplace {
@@ -73,7 +74,7 @@ pub(crate) fn run(
         start: Start::GoOn,
         checkpoint: &model.join(model::CHECKPOINT),
         log: &model.join(model::LOG),
-        device: DeviceChoice::Cpu.open(),
+        device: device.clone(),
         threads,
         strict: true,
     };
@@ -83,11 +84,11 @@ pub(crate) fn run(
     let rows = leaf.encoded.present(&dataset.train().expect("train rows"));
     let (bank, encoded) = (&leaf.trained.bank, &leaf.encoded);
     let material = Material { dataset: &dataset, rows: &rows, bank, encoded };
-    let place = Place { cache: &cache, gates: Some(&gate_folder), threads, retrain: false };
+    let place = Place { cache: &cache, gates: Some(&gate_folder), threads, retrain: false, device: &device };
     let config = GateConfig { seed, ..GateConfig::default() };
     let taught = gates::run(material, &rule_set, &config, place, &|_| {}).expect("gates");
     model::write(&model, &dataset, &drawn.leaf, &leaf, Some((&rule_set, &taught))).expect("a model");
-    let mut engine = Engine::open(&model, &DeviceChoice::Cpu.open()).expect("the model");
+    let mut engine = Engine::open(&model, &device).expect("the model");
     clock.stop("gates");
 
     let mut scored: Vec<(String, Vec<Option<Vec<f64>>>)> = Vec::new();

@@ -70,6 +70,7 @@ pub fn teach(
     events: &(dyn Fn(GateEvent<'_>) + Sync),
 ) -> Result<(Baseline, Teaching)> {
     let place = Place { gates: None, ..place };
+    let config = &place.of_device(config);
     if kind == Kind::Sem {
         let config = GateConfig { negatives: Negatives::Same, strict: true, grafts: false, ..config.clone() };
         let stage = stage::run(material, rule_set, &config, place, events)?;

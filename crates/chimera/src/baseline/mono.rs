@@ -1,10 +1,12 @@
 //! Monoliths: one gate for a whole rule, over `[z || 0]` for each occurrence of a concept, without gates for its parts.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use chimera_gate::cone::MOST_SPOTS;
+use chimera_gate::cone::{Cone, MOST_SPOTS};
 use chimera_gate::draw::Depth;
 use chimera_gate::evaluate::{PlacedGate, Source};
+use chimera_gate::gate::Gate;
 use chimera_gate::train::{Negatives, Recipe};
 use chimera_logic::dag::Node;
 
@@ -12,7 +14,8 @@ use super::{Baseline, Course, Teaching};
 use crate::error::Result;
 use crate::gate::key::Key;
 use crate::gate::rules::{Root, RuleGates};
-use crate::gate::teacher::{Answer, steps};
+use crate::gate::shelf::Wanted;
+use crate::gate::teacher::steps;
 
 /// Raised when monoliths are taught in another way.
 const VERSION: u32 = 1;
@@ -45,19 +48,35 @@ pub(super) fn teach(course: &Course<'_>, negatives: Negatives) -> Result<(Baseli
         })
         .collect();
     let jobs: Vec<(Key, usize)> = jobs.into_values().collect();
-    let (answers, counts) = course.teacher.all(jobs.len(), steps(&recipe, lesson.rows.len()), |at, shelf, ticks| {
-        let (key, rule) = &jobs[at];
-        let root = rule_set.rules[*rule].root;
-        let Some(cone) = ground.cone(root.node(), &|_| None) else {
-            (ticks.untaught)();
-            return Ok(Err(format!("it unfolds to more than {MOST_SPOTS} concepts")));
-        };
-        let flat = cone.flattened();
-        let kept = if negatives == Negatives::Same { lesson.kept(*rule) } else { None };
-        let task = ground.monolith((&cone, &flat), &recipe, kept.as_deref(), key.seed("teach"));
-        let got = shelf.get(key, &dag.text(root), &task, ticks.step, ticks.untaught)?;
-        Ok(got.map_err(|problem| problem.to_string()))
-    })?;
+    let cones: Vec<Option<Flat>> = jobs
+        .iter()
+        .map(|(_, rule)| {
+            let cone = ground.cone(rule_set.rules[*rule].root.node(), &|_| None)?;
+            let kept = if negatives == Negatives::Same { lesson.kept(*rule) } else { None };
+            Some(Flat { flat: cone.flattened(), cone, kept })
+        })
+        .collect();
+    let wanted: Vec<Wanted<'_, _>> = jobs
+        .iter()
+        .zip(&cones)
+        .filter_map(|((key, rule), cones)| {
+            let Flat { cone, flat, kept } = cones.as_ref()?;
+            let task = ground.monolith((cone, flat), &recipe, kept.as_deref(), key.seed("teach"));
+            Some(Wanted { key: key.clone(), formula: dag.text(rule_set.rules[*rule].root), task })
+        })
+        .collect();
+    let (answers, mut counts) = course.teacher.all(&wanted, steps(&recipe, lesson.rows.len()))?;
+    let mut answers = answers.into_iter();
+    let answers: Vec<Answer> = cones
+        .iter()
+        .map(|cones| match cones.as_ref().and_then(|_| answers.next()) {
+            Some(answer) => answer.map_err(|problem| problem.to_string()),
+            None => {
+                counts.skipped += 1;
+                Err(format!("it unfolds to more than {MOST_SPOTS} concepts"))
+            }
+        })
+        .collect();
     let mut placed = Vec::new();
     let mut places: BTreeMap<&str, std::result::Result<usize, &str>> = BTreeMap::new();
     for ((key, rule), answer) in jobs.iter().zip(&answers) {
@@ -80,6 +99,16 @@ pub(super) fn teach(course: &Course<'_>, negatives: Negatives) -> Result<(Baseli
     Ok((Baseline::Rules(gates), Teaching { counts, skipped, fitted_on: None }))
 }
 
+/// A rule unfolded, and all its leaves under one gate.
+struct Flat {
+    cone: Cone,
+    flat: Cone,
+    kept: Option<Vec<u32>>,
+}
+
+/// A gate, or why there is none.
+type Answer = std::result::Result<Arc<Gate>, String>;
+
 /// Puts a gate among the others, with z at each of its operands.
 fn place<'a>(
     course: &Course<'_>,
@@ -90,7 +119,7 @@ fn place<'a>(
     let gate = answer.as_ref().map_err(String::as_str)?;
     let dag = &course.rule_set.dag;
     let leaf = |node| course.lesson.leaf(dag, node);
-    let cone = chimera_gate::cone::Cone::unfold(dag, course.rule_set.rules[rule].root.node(), &leaf, &|_| None);
+    let cone = Cone::unfold(dag, course.rule_set.rules[rule].root.node(), &leaf, &|_| None);
     let leaves = cone.map(|cone| cone.leaf_features()).unwrap_or_default();
     let operands = leaves.into_iter().map(|feature| (Source::Leaf(feature), false)).collect();
     placed.push(PlacedGate { gate: gate.clone(), operands });

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::gate::key::{Key, feature_text};
 use crate::gate::lesson::{Slices, groups};
 use crate::gate::rules::{Root, RuleGates};
+use crate::gate::shelf::Wanted;
 use crate::gate::teacher::steps;
 use crate::leaf::encode::EncodedRows;
 
@@ -93,7 +94,8 @@ pub(super) fn teach(course: &Course<'_>, encoded: &EncodedRows) -> Result<(Basel
         .collect();
     let rules = rule_set.rules.len();
     let most = steps(&recipe, lesson.rows.len());
-    let (answers, counts) = course.teacher.all(violations.folds.len() * rules, most, |at, shelf, ticks| {
+    let cones: Vec<Cone> = rule_set.rules.iter().map(|rule| Cone::single(rule.root.node(), feature.clone())).collect();
+    let wanted = (0..violations.folds.len() * rules).map(|at| {
         let (fold, rule) = (&violations.folds[at / rules], &rule_set.rules[at % rules]);
         let (ground, recipe) = (&grounds[at / rules], &recipes[at / rules]);
         let truths = ground.truths(rule.root.node());
@@ -106,31 +108,36 @@ pub(super) fn teach(course: &Course<'_>, encoded: &EncodedRows) -> Result<(Basel
             feature_text(&feature),
             recipe.hidden,
         ));
-        let cone = Cone::single(rule.root.node(), feature.clone());
-        let task = ground.task(&cone, recipe, None, key.seed("teach"));
-        let got = shelf.get(&key, &dag.text(rule.root), &task, ticks.step, ticks.untaught)?;
-        Ok(got.map_err(|problem| match problem {
-            Problem::OneTruth(holds) => {
-                let holds = holds != rule.root.is_negated();
-                format!("it {} on every row that is learned from", if holds { "holds" } else { "is broken" })
-            }
-            problem => problem.to_string(),
-        }))
-    })?;
+        let task = ground.task(&cones[at % rules], recipe, None, key.seed("teach"));
+        Wanted { key, formula: dag.text(rule.root), task }
+    });
+    let wanted: Vec<Wanted<'_, _>> = wanted.collect();
+    let (answers, counts) = course.teacher.all(&wanted, most)?;
+    let why = |problem: &Problem, rule: &Rule| match problem {
+        Problem::OneTruth(holds) => {
+            let holds = *holds != rule.root.is_negated();
+            format!("it {} on every row that is learned from", if holds { "holds" } else { "is broken" })
+        }
+        problem => problem.to_string(),
+    };
     let mut missing: Vec<(usize, String)> = vec![(0, String::new()); rules];
     let mut gates = Vec::new();
     for answers in answers.chunks(rules.max(1)) {
         let mut placed = Vec::new();
-        let roots = answers.iter().zip(&mut missing).map(|(answer, missing)| match answer {
-            Ok(gate) => {
-                placed.push(PlacedGate { gate: gate.clone(), operands: vec![(Source::Leaf(feature.clone()), false)] });
-                Root::Gate(placed.len() - 1)
-            }
-            Err(reason) => {
-                *missing = (missing.0 + 1, reason.clone());
-                Root::Missing
-            }
-        });
+        let roots =
+            answers.iter().zip(&rule_set.rules).zip(&mut missing).map(|((answer, rule), missing)| match answer {
+                Ok(gate) => {
+                    placed.push(PlacedGate {
+                        gate: gate.clone(),
+                        operands: vec![(Source::Leaf(feature.clone()), false)],
+                    });
+                    Root::Gate(placed.len() - 1)
+                }
+                Err(problem) => {
+                    *missing = (missing.0 + 1, why(problem, rule));
+                    Root::Missing
+                }
+            });
         let roots = roots.collect();
         gates.push(RuleGates::of_roots(rule_set.clone(), &placed, roots, lesson.width)?);
     }

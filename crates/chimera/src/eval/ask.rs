@@ -141,7 +141,13 @@ impl Test<'_> {
             if engine.model.manifest.gates.is_some() {
                 begins();
             }
-            let place = Place { cache: asked.cache, gates: None, threads: asked.threads, retrain: false };
+            let place = Place {
+                cache: asked.cache,
+                gates: None,
+                threads: asked.threads,
+                retrain: false,
+                device: &asked.device,
+            };
             let taught = engine.teach(method, training, place, &|event| (self.site.events)(Event::Gates(event)))?;
             if let Some(taught) = taught.filter(|_| is_own) {
                 (about.fitted_on, about.skipped) = (taught.fitted_on, taught.skipped);

@@ -114,7 +114,13 @@ impl Site<'_> {
         fs::create_dir_all(&gates).map_err(|cause| Error::write(&gates, cause))?;
         let rows = leaf.share(encoded.present(&dataset.train()?));
         let material = Material { dataset, rows: &rows, bank, encoded };
-        let place = Place { cache: self.cache, gates: Some(&gates), threads: self.threads, retrain: false };
+        let place = Place {
+            cache: self.cache,
+            gates: Some(&gates),
+            threads: self.threads,
+            retrain: false,
+            device: self.device,
+        };
         gates::run(material, rule_set, config, place, &|event| (self.events)(Event::Gates(event)))
     }
 }

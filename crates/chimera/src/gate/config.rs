@@ -1,8 +1,8 @@
 //! Every choice about gates.
 
 pub use chimera_gate::draw::{Choice, Depth};
-pub use chimera_gate::train::Negatives;
 use chimera_gate::train::Recipe;
+pub use chimera_gate::train::{Arithmetic, Negatives};
 use serde::{Deserialize, Serialize};
 
 use crate::data::assign::DEFAULT_SEED;
@@ -51,6 +51,9 @@ pub struct GateConfig {
     pub gate_weight_decay: f64,
     /// The seed of everything that is drawn.
     pub seed: u64,
+    /// Who computes; set by the device that gates are taught on.
+    #[serde(skip_serializing_if = "Arithmetic::is_default")]
+    pub arithmetic: Arithmetic,
 }
 
 impl Default for GateConfig {
@@ -70,6 +73,7 @@ impl Default for GateConfig {
             gate_rate: recipe.rate,
             gate_weight_decay: recipe.weight_decay,
             seed: DEFAULT_SEED,
+            arithmetic: Arithmetic::default(),
         }
     }
 }
@@ -106,6 +110,7 @@ impl GateConfig {
             batch: self.gate_batch,
             rate: self.gate_rate,
             weight_decay: self.gate_weight_decay,
+            arithmetic: self.arithmetic,
         }
     }
 

@@ -16,6 +16,7 @@ use chimera_logic::vocabulary::ConceptId;
 use super::key::{Key, effects_text};
 use super::lesson::Lesson;
 use super::report::Counts;
+use super::shelf::Wanted;
 use super::teacher::{Teacher, steps};
 use crate::error::{Error, Result};
 
@@ -74,14 +75,17 @@ pub(crate) fn teach(
             Key::of(format!("chimera head {VERSION}\nleaf {leaf}\nhidden {}\n{names}{effects}", recipe.hidden))
         })
         .collect();
-    let (answers, counts) = teacher.all(leaves.len(), steps(recipe, lesson.rows.len()), |at, shelf, ticks| {
-        let ((node, name), key) = (leaves[at], &keys[at]);
-        let cone = Cone::single(node, lesson.leaf(dag, node));
-        let seed = key.seed("teach");
-        let task = if grafts { ground.head(&cone, recipe, seed) } else { ground.task(&cone, recipe, None, seed) };
-        let got = shelf.get(key, name, &task, ticks.step, ticks.untaught)?;
-        Ok(got.map_err(|problem| problem.to_string()))
-    })?;
+    let cones: Vec<Cone> = leaves.iter().map(|(node, _)| Cone::single(*node, lesson.leaf(dag, *node))).collect();
+    let wanted: Vec<Wanted<'_, _>> = cones
+        .iter()
+        .zip(keys.iter().zip(&leaves))
+        .map(|(cone, (key, (_, name)))| {
+            let seed = key.seed("teach");
+            let task = if grafts { ground.head(cone, recipe, seed) } else { ground.task(cone, recipe, None, seed) };
+            Wanted { key: key.clone(), formula: (*name).to_owned(), task }
+        })
+        .collect();
+    let (answers, counts) = teacher.all(&wanted, steps(recipe, lesson.rows.len()))?;
     let mut taught = TaughtHeads { gates: BTreeMap::new(), keys: BTreeMap::new(), counts, skipped: Vec::new() };
     for (((_, name), key), answer) in leaves.iter().zip(keys).zip(answers) {
         match answer {
@@ -89,7 +93,7 @@ pub(crate) fn teach(
                 taught.gates.insert((*name).to_owned(), gate);
                 taught.keys.insert((*name).to_owned(), key.hash);
             }
-            Err(reason) => taught.skipped.push(((*name).to_owned(), reason)),
+            Err(problem) => taught.skipped.push(((*name).to_owned(), problem.to_string())),
         }
     }
     Ok(taught)

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(feature = "cuda")]
+use std::sync::{Mutex, PoisonError};
 
 use chimera_gate::cone::Features;
 use chimera_gate::gate::{Gate, Shape};
@@ -16,6 +18,9 @@ use super::stage::{GateEvent, Place};
 use super::stored::{History, StoredGate, file_name};
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
+#[cfg(feature = "cuda")]
+use crate::leaf::device;
+use crate::parallel::in_parallel;
 
 /// The shelves of a run.
 pub(crate) struct Shelf<'a> {
@@ -32,6 +37,24 @@ pub(crate) struct Got {
     pub(crate) origin: Origin,
 }
 
+/// A gate that is asked for.
+pub(crate) struct Wanted<'t, F> {
+    pub(crate) key: Key,
+    pub(crate) formula: String,
+    pub(crate) task: Task<'t, F>,
+}
+
+/// Told after steps of a gate, and when one needs none.
+pub(crate) struct Ticks<'a> {
+    pub(crate) steps: &'a (dyn Fn(usize) + Sync),
+    pub(crate) untaught: &'a (dyn Fn() + Sync),
+}
+
+/// A gate, or why it cannot be taught.
+pub(crate) type Answer = std::result::Result<Got, Problem>;
+
+type Outcome = std::result::Result<Taught, Problem>;
+
 /// A gate and the content of its file.
 type WithBytes = (StoredGate, Vec<u8>);
 
@@ -40,30 +63,61 @@ impl<'a> Shelf<'a> {
         Self { cache: GateCache::new(place.cache), place, events, not_kept: AtomicBool::new(false) }
     }
 
-    /// A gate from the model, from the cache, or taught now. `untaught` is called where it need not or cannot be taught.
-    pub(crate) fn get<F: Features>(
+    /// Gates from the model, from the cache, or taught now: on the processor each on a thread, and on disk as soon as it is
+    /// done; on a GPU all at once.
+    pub(crate) fn get<F: Features>(&self, wanted: &[Wanted<'_, F>], ticks: &Ticks<'_>) -> Result<Vec<Answer>> {
+        let threads = self.place.threads;
+        #[cfg(feature = "cuda")]
+        if let Some(gpu) = device::gates(self.place.device)? {
+            let found = in_parallel(threads, wanted.len(), |at| self.find(&wanted[at].key, wanted[at].task.shape))?;
+            let missing: Vec<usize> = (0..wanted.len()).filter(|&at| found[at].0.is_none()).collect();
+            (0..wanted.len() - missing.len()).for_each(|_| (ticks.untaught)());
+            let tasks: Vec<&Task<'_, F>> = missing.iter().map(|&at| &wanted[at].task).collect();
+            let outcomes = gpu.teach(&tasks, &|steps| (ticks.steps)(steps)).map_err(|error| device::failed(&error))?;
+            let mut taught: Vec<Option<Outcome>> = wanted.iter().map(|_| None).collect();
+            for (at, outcome) in missing.into_iter().zip(outcomes) {
+                taught[at] = Some(outcome);
+            }
+            let all = found.into_iter().zip(taught).map(|both| Mutex::new(Some(both))).collect::<Vec<_>>();
+            return in_parallel(threads, wanted.len(), |at| {
+                let both = all[at].lock().unwrap_or_else(PoisonError::into_inner).take();
+                let Some((found, taught)) = both else { return Ok(Err(Problem::NothingKnown)) };
+                self.put(&wanted[at], found, || taught.unwrap_or(Err(Problem::NothingKnown)), ticks, true)
+            });
+        }
+        in_parallel(threads, wanted.len(), |at| {
+            let one = &wanted[at];
+            let found = self.find(&one.key, one.task.shape)?;
+            self.put(one, found, || one.task.teach(&|| (ticks.steps)(1)), ticks, false)
+        })
+    }
+
+    /// Puts a gate where it belongs, taught by `teach` if it was not found. `counted`: those that were found are counted already.
+    fn put<F: Features>(
         &self,
-        key: &Key,
-        formula: &str,
-        task: &Task<'_, F>,
-        tick: &(dyn Fn() + Sync),
-        untaught: &(dyn Fn() + Sync),
-    ) -> Result<std::result::Result<Got, Problem>> {
-        let (found, origin) = self.find(key, task.shape)?;
+        wanted: &Wanted<'_, F>,
+        (found, origin): (Option<WithBytes>, Origin),
+        teach: impl FnOnce() -> Outcome,
+        ticks: &Ticks<'_>,
+        counted: bool,
+    ) -> Result<Answer> {
+        let key = &wanted.key;
         let (stored, bytes) = match found {
             Some(found) => {
-                untaught();
+                if !counted {
+                    (ticks.untaught)();
+                }
                 found
             }
-            None => match task.teach(tick) {
+            None => match teach() {
                 Ok(taught) => {
-                    let stored = stored(key, formula, taught);
+                    let stored = stored(key, &wanted.formula, taught);
                     let bytes = stored.to_bytes()?;
                     self.keep(key, &bytes);
                     (stored, bytes)
                 }
                 Err(problem) => {
-                    untaught();
+                    (ticks.untaught)();
                     return Ok(Err(problem));
                 }
             },

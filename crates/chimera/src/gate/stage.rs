@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use burn::tensor::Device;
 use chimera_gate::audit::Audit;
 use chimera_gate::cone::{Cone, LeafFeature, MOST_SPOTS};
 use chimera_gate::draw::{Depth, Drawing};
@@ -20,20 +20,22 @@ use chimera_logic::dag::{Edge, NodeId};
 use chimera_logic::rules::RuleSet;
 use chimera_logic::truth::hard_op;
 
-use super::config::GateConfig;
+use super::config::{Arithmetic, GateConfig};
 use super::effects::{ExplainedReport, is_effects};
 use super::grafts::{self, GraftStage};
 use super::lesson::{Lesson, Lineage, Slices, groups};
 use super::plan::{Plan, Planned};
 use super::report::{AuditedOn, Configuration, GateReport, GatesReport, Origin, RuleReport};
 use super::rules::is_features;
-use super::shelf::{Got, Shelf, digits};
+use super::shelf::{Answer, Got, Shelf, Ticks, Wanted, digits};
 use super::stored::{History, hash_of};
+use super::teacher::{StepProgress, steps};
 use crate::data::dataset::Dataset;
 use crate::data::rows::FitRows;
 use crate::error::{Error, Result};
 use crate::file::is_unfinished;
 use crate::leaf::bank::LeafBank;
+use crate::leaf::device::gpu_number;
 use crate::leaf::encode::EncodedRows;
 use crate::mine::record::MiningRecord;
 use crate::parallel::in_parallel;
@@ -72,6 +74,19 @@ pub struct Place<'a> {
     pub threads: NonZeroUsize,
     /// Whether gates are taught even if they are there.
     pub retrain: bool,
+    /// Where gates are taught: the processor, or a GPU that was [opened](crate::leaf::device::DeviceChoice::open).
+    pub device: &'a Device,
+}
+
+impl Place<'_> {
+    /// Choices with what its device computes with.
+    pub(crate) fn of_device(&self, config: &GateConfig) -> GateConfig {
+        let arithmetic = match gpu_number(self.device) {
+            Some(_) => Arithmetic::CudaTf32,
+            None => Arithmetic::Cpu,
+        };
+        GateConfig { arithmetic, ..config.clone() }
+    }
 }
 
 /// What is going on, for whoever shows it.
@@ -164,6 +179,7 @@ pub fn run(
     place: Place<'_>,
     events: &(dyn Fn(GateEvent<'_>) + Sync),
 ) -> Result<GateStage> {
+    let config = &place.of_device(config);
     let lesson = Lesson::new(material, rule_set, config, place.threads)?;
     teach(&lesson, material, rule_set, config, place, events)
 }
@@ -283,6 +299,20 @@ struct School<'a> {
 /// What is known of a gate that has been dealt with: its weights while they are read, or why it has none.
 type Done = std::result::Result<Option<Arc<Gate>>, String>;
 
+/// A gate that can be taught.
+struct Prepared {
+    cone: Cone,
+    formula: String,
+    drawing: Drawing,
+}
+
+/// Why a gate cannot be taught, with what is known of it.
+struct Unfit {
+    formula: String,
+    drawing: Option<Drawing>,
+    reason: String,
+}
+
 impl School<'_> {
     /// Reports of all gates, and the gates themselves where they go into no folder.
     fn levels(&self) -> Result<(Vec<GateReport>, GatesByHash)> {
@@ -292,18 +322,7 @@ impl School<'_> {
         let mut reports: Vec<Option<GateReport>> = vec![None; self.plan.gates.len()];
         for (number, places) in levels.iter().enumerate() {
             let (level, began) = (number + 1, Instant::now());
-            let per_gate = self.recipe.epochs * self.ground.population.rows.div_ceil(self.recipe.batch);
-            let (steps, total) = (AtomicUsize::new(0), AtomicUsize::new(places.len() * per_gate));
-            let tick = || {
-                let (done, total) = (steps.fetch_add(1, Ordering::Relaxed) + 1, total.load(Ordering::Relaxed));
-                (self.events)(GateEvent::Steps { done: done.min(total), total });
-            };
-            let untaught = || {
-                total.fetch_sub(per_gate, Ordering::Relaxed);
-            };
-            let results = in_parallel(self.threads, places.len(), |at| {
-                self.gate(&self.plan.gates[places[at]], &done, &tick, &untaught)
-            })?;
+            let results = self.level(places, &done)?;
             let mut taught = 0;
             for (&place, (result, report)) in places.iter().zip(results) {
                 taught += usize::from(matches!(report.origin, Origin::Trained | Origin::Replaced));
@@ -325,48 +344,71 @@ impl School<'_> {
         Ok((reports.into_iter().flatten().collect(), in_memory))
     }
 
-    /// One gate: from the model, from the cache, or taught.
-    fn gate(
-        &self,
-        planned: &Planned,
-        done: &[Done],
-        tick: &(dyn Fn() + Sync),
-        untaught: &(dyn Fn() + Sync),
-    ) -> Result<(Done, GateReport)> {
+    /// The gates of a level: from the model, from the cache, or taught.
+    fn level(&self, places: &[usize], done: &[Done]) -> Result<Vec<(Done, GateReport)>> {
+        let planned = |at: usize| &self.plan.gates[places[at]];
+        let prepared = in_parallel(self.threads, places.len(), |at| Ok(self.prepared(planned(at), done)))?;
+        let taught: Vec<usize> = (0..places.len()).filter(|&at| prepared[at].is_ok()).collect();
+        let wanted = in_parallel(self.threads, taught.len(), |number| {
+            let planned = planned(taught[number]);
+            let kept = planned.filter.and_then(|rule| self.kept[rule].as_deref());
+            Ok(prepared[taught[number]].as_ref().ok().map(|prepared| {
+                let task = self.ground.task(&prepared.cone, self.recipe, kept, planned.key.seed("teach"));
+                Wanted { key: planned.key.clone(), formula: prepared.formula.clone(), task }
+            }))
+        })?;
+        let wanted: Vec<Wanted<'_, _>> = wanted.into_iter().flatten().collect();
+        let progress = StepProgress::new(places.len(), steps(self.recipe, self.ground.population.rows), self.events);
+        (0..places.len() - taught.len()).for_each(|_| progress.untaught());
+        let ticks = Ticks { steps: &|by| progress.done(by), untaught: &|| progress.untaught() };
+        let answers = self.shelf.get(&wanted, &ticks)?;
+        drop(wanted);
+        let mut answer_of: Vec<Option<Answer>> = prepared.iter().map(|_| None).collect();
+        for (at, answer) in taught.into_iter().zip(answers) {
+            answer_of[at] = Some(answer);
+        }
+        in_parallel(self.threads, places.len(), |at| {
+            let planned = planned(at);
+            Ok(match (&prepared[at], &answer_of[at]) {
+                (Ok(Prepared { cone, formula, drawing }), Some(Ok(Got { gate, history, origin }))) => {
+                    let mut report = self.report(planned, formula.clone(), Some(drawing), history);
+                    (report.origin, report.audit) = (origin.clone(), self.audit(cone, gate, planned));
+                    (Ok(Some(gate.clone())), report)
+                }
+                (Ok(Prepared { formula, drawing, .. }), answer) => {
+                    let problem = answer.as_ref().and_then(|answer| answer.as_ref().err());
+                    let mut reason = problem.map(Problem::to_string).unwrap_or_default();
+                    if self.recipe.chimeras == Depth::Node && matches!(problem, Some(Problem::OneTruth(_))) {
+                        reason += "; `--chimeras deep` draws a sample for every leaf";
+                    }
+                    self.skipped(planned, formula.clone(), Some(drawing), reason)
+                }
+                (Err(Unfit { formula, drawing, reason }), _) => {
+                    self.skipped(planned, formula.clone(), drawing.as_ref(), reason.clone())
+                }
+            })
+        })
+    }
+
+    /// A gate with all that lies below it, unless something there is missing.
+    fn prepared(&self, planned: &Planned, done: &[Done]) -> std::result::Result<Prepared, Unfit> {
         let dag = &self.rule_set.dag;
         let child = |node: NodeId| self.plan.place(node, planned.filter).map(|place| &done[place]);
         let below = |node: NodeId| child(node)?.as_ref().ok()?.clone();
         let Some(cone) = self.ground.cone(planned.node, &below) else {
-            untaught();
             let reason = format!("it unfolds to more than {MOST_SPOTS} concepts");
-            return Ok(self.skipped(planned, format!("node {}", planned.node.index()), None, reason));
+            return Err(Unfit { formula: format!("node {}", planned.node.index()), drawing: None, reason });
         };
         let formula = dag.text(Edge::new(planned.node, false));
         let drawing = self.ground.drawing(&cone, self.recipe.chimeras);
         for operand in &cone.operands {
             if let Some(Err(_)) = child(operand.node()) {
-                untaught();
                 let needed = dag.text(Edge::new(operand.node(), false));
                 let reason = format!("it needs the gate of `{needed}`, which was not taught");
-                return Ok(self.skipped(planned, formula, Some(&drawing), reason));
+                return Err(Unfit { formula, drawing: Some(drawing), reason });
             }
         }
-        let kept = planned.filter.and_then(|rule| self.kept[rule].as_deref());
-        let task = self.ground.task(&cone, self.recipe, kept, planned.key.seed("teach"));
-        match self.shelf.get(&planned.key, &formula, &task, tick, untaught)? {
-            Ok(Got { gate, history, origin }) => {
-                let mut report = self.report(planned, formula, Some(&drawing), &history);
-                (report.origin, report.audit) = (origin, self.audit(&cone, &gate, planned));
-                Ok((Ok(Some(gate)), report))
-            }
-            Err(problem) => {
-                let mut reason = problem.to_string();
-                if self.recipe.chimeras == Depth::Node && matches!(problem, Problem::OneTruth(_)) {
-                    reason += "; `--chimeras deep` draws a sample for every leaf";
-                }
-                Ok(self.skipped(planned, formula, Some(&drawing), reason))
-            }
-        }
+        Ok(Prepared { cone, formula, drawing })
     }
 
     fn audit(&self, cone: &Cone, gate: &Gate, planned: &Planned) -> Audit {

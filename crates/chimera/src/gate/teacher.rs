@@ -1,55 +1,62 @@
-//! Teaching gates that do not need each other, side by side, each on one thread.
+//! Teaching gates that do not need each other, side by side.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use chimera_gate::cone::Features;
 use chimera_gate::gate::Gate;
-use chimera_gate::train::Recipe;
+use chimera_gate::train::{Problem, Recipe};
 
 use super::report::{Counts, Origin};
-use super::shelf::{Got, Shelf};
+use super::shelf::{Got, Shelf, Ticks, Wanted};
 use super::stage::{GateEvent, Place};
 use crate::error::Result;
-use crate::parallel::in_parallel;
 
 /// Teaches what shelves do not have.
 pub(crate) struct Teacher<'a> {
     shelf: Shelf<'a>,
-    place: Place<'a>,
     events: &'a (dyn Fn(GateEvent<'_>) + Sync),
 }
 
-/// Told after each step, and when a gate needs none.
-pub(crate) struct Ticks<'a> {
-    pub(crate) step: &'a (dyn Fn() + Sync),
-    pub(crate) untaught: &'a (dyn Fn() + Sync),
+/// A gate, or why there is none.
+pub(crate) type Answer = std::result::Result<Arc<Gate>, Problem>;
+
+/// Counts steps of many gates, and tells who shows them.
+pub(crate) struct StepProgress<'a> {
+    done: AtomicUsize,
+    total: AtomicUsize,
+    steps: usize,
+    events: &'a (dyn Fn(GateEvent<'_>) + Sync),
 }
 
-/// A gate, or why there is none.
-pub(crate) type Answer = std::result::Result<Arc<Gate>, String>;
+impl<'a> StepProgress<'a> {
+    /// For so many gates of so many steps each.
+    pub(crate) fn new(gates: usize, steps: usize, events: &'a (dyn Fn(GateEvent<'_>) + Sync)) -> Self {
+        Self { done: AtomicUsize::new(0), total: AtomicUsize::new(gates * steps), steps, events }
+    }
+
+    /// So many steps are done.
+    pub(crate) fn done(&self, by: usize) {
+        let (done, total) = (self.done.fetch_add(by, Ordering::Relaxed) + by, self.total.load(Ordering::Relaxed));
+        (self.events)(GateEvent::Steps { done: done.min(total), total });
+    }
+
+    /// A gate needs no steps.
+    pub(crate) fn untaught(&self) {
+        self.total.fetch_sub(self.steps, Ordering::Relaxed);
+    }
+}
 
 impl<'a> Teacher<'a> {
     pub(crate) fn new(place: Place<'a>, events: &'a (dyn Fn(GateEvent<'_>) + Sync)) -> Self {
-        Self { shelf: Shelf::new(place, events), place, events }
+        Self { shelf: Shelf::new(place, events), events }
     }
 
-    /// Gets `count` gates of so many steps each.
-    pub(crate) fn all(
-        &self,
-        count: usize,
-        steps: usize,
-        get: impl Fn(usize, &Shelf<'_>, &Ticks<'_>) -> Result<std::result::Result<Got, String>> + Sync,
-    ) -> Result<(Vec<Answer>, Counts)> {
-        let (done, total) = (AtomicUsize::new(0), AtomicUsize::new(count * steps));
-        let step = || {
-            let (done, total) = (done.fetch_add(1, Ordering::Relaxed) + 1, total.load(Ordering::Relaxed));
-            (self.events)(GateEvent::Steps { done: done.min(total), total });
-        };
-        let untaught = || {
-            total.fetch_sub(steps, Ordering::Relaxed);
-        };
-        let ticks = Ticks { step: &step, untaught: &untaught };
-        let results = in_parallel(self.place.threads, count, |at| get(at, &self.shelf, &ticks))?;
+    /// Gets gates of so many steps each.
+    pub(crate) fn all<F: Features>(&self, wanted: &[Wanted<'_, F>], steps: usize) -> Result<(Vec<Answer>, Counts)> {
+        let progress = StepProgress::new(wanted.len(), steps, self.events);
+        let ticks = Ticks { steps: &|by| progress.done(by), untaught: &|| progress.untaught() };
+        let results = self.shelf.get(wanted, &ticks)?;
         let mut counts = Counts::default();
         let answers = results.into_iter().map(|result| {
             match &result {

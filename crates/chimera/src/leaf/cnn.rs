@@ -15,6 +15,8 @@ use burn::module::{Module, Param};
 use burn::tensor::{Tensor, TensorData};
 
 use super::conv::{Convolution, Order, conv2d};
+#[cfg(feature = "cuda")]
+use super::cuda;
 use super::init::Initial;
 
 /// Channels of each convolution, and whether the largest of two by two follows.
@@ -74,6 +76,10 @@ impl Cnn {
             order = Order::ChannelsLast;
         }
         let detected = self.detectors.forward(maps.clone(), order);
+        #[cfg(feature = "cuda")]
+        if cuda::runs_here(&maps) {
+            return cuda::summary(maps, detected, GRID);
+        }
         let [samples, height, width, _] = detected.dims();
         let anywhere = detected.reshape([samples, height * width, DETECTORS]).max_dim(1).reshape([samples, DETECTORS]);
         Tensor::cat(vec![cell_means(maps), anywhere], 1)

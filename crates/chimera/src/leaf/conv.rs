@@ -1,7 +1,7 @@
 //! Convolution over batches of images: burn's tensors and gradients outside, our own loop on the CPU inside.
 //!
-//! [`conv2d`] is the door. On the CPU (burn's `flex`) it runs as an operation of our own, because burn's is
-//! much slower there; on any other device it is burn's own convolution. Bias, ReLU and pooling
+//! [`conv2d`] is the door. On the CPU (burn's `flex`) and on NVIDIA GPUs it runs as an operation of our own, because
+//! burn's is much slower there; on any other device it is burn's own convolution. Bias, ReLU and pooling
 //! are part of the operation: apart, each would read and write every activation once more.
 
 mod backward;
@@ -22,10 +22,12 @@ use burn::backend::flex::{FlexTensor, Layout};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, DType, Dispatch, DispatchTensorKind, Flex, Shape, backend_extension};
 use burn::tensor::{
-    Bytes, Tensor, activation, module,
+    Bytes, Device, Tensor, activation, module,
     ops::{ConvOptions, MaxPoolOptions},
 };
 
+#[cfg(feature = "cuda")]
+use super::{cuda, layer::Activation};
 use geometry::Geometry;
 pub use geometry::Order;
 
@@ -65,6 +67,10 @@ pub struct Convolution {
 /// When shapes do not fit together, as burn's own operations do, and where there is no image or the padding is as
 /// large as a window.
 pub fn conv2d(images: Tensor<4>, weight: Tensor<4>, bias: Option<Tensor<1>>, how: Convolution) -> Tensor<4> {
+    #[cfg(feature = "cuda")]
+    if cuda::runs_here(&images) {
+        return cuda::convolve(images, weight, bias, None, how.into());
+    }
     if !runs_here(&images) {
         return conv2d_of_burn(images, weight, bias, how);
     }
@@ -75,6 +81,15 @@ pub fn conv2d(images: Tensor<4>, weight: Tensor<4>, bias: Option<Tensor<1>>, how
         bias.into_dispatch(),
         how,
     ))
+}
+
+#[cfg(feature = "cuda")]
+impl From<Convolution> for cuda::Window {
+    fn from(how: Convolution) -> Self {
+        let Convolution { stride, padding, relu, pool, input_order, output_order } = how;
+        let activation = if relu { Activation::Relu } else { Activation::None };
+        Self { stride, padding, activation, pool, input_order, output_order, has_bias: false, has_around: false }
+    }
 }
 
 /// The same with burn's own operations: the way on other devices, and the oracle of the tests.
@@ -108,6 +123,11 @@ fn runs_here(tensor: &Tensor<4>) -> bool {
         _ => false,
     };
     on_flex && tensor.dtype() == DType::F32
+}
+
+/// Whether a device works off a queue of its own, so that reading a number waits for all that came before.
+pub(crate) fn has_queue(device: &Device) -> bool {
+    !runs_here(&Tensor::zeros([1; 4], device))
 }
 
 #[backend_extension(Flex, Autodiff)]

@@ -1,25 +1,266 @@
-//! Where tensors live.
+//! Where things are computed: the processor, or an NVIDIA GPU where the program was built for it and one is there.
+
+use std::fmt;
+use std::str::FromStr;
 
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+
 /// What a user can ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String", into = "String")]
 pub enum DeviceChoice {
-    /// The best that this program was built for and that is there: so far the processor.
+    /// The best that this program was built for and that is there: the first GPU, or else the processor.
     #[default]
     Auto,
     /// This machine's processor.
     Cpu,
+    /// The NVIDIA GPU of a number, counted from 0.
+    Cuda(usize),
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => write!(f, "auto"),
+            Self::Cpu => write!(f, "cpu"),
+            Self::Cuda(number) => write!(f, "cuda:{number}"),
+        }
+    }
+}
+
+impl From<DeviceChoice> for String {
+    fn from(choice: DeviceChoice) -> Self {
+        choice.to_string()
+    }
+}
+
+impl FromStr for DeviceChoice {
+    type Err = String;
+
+    fn from_str(word: &str) -> std::result::Result<Self, String> {
+        match word {
+            "auto" => Ok(Self::Auto),
+            "cpu" => Ok(Self::Cpu),
+            "cuda" => Ok(Self::Cuda(0)),
+            _ => {
+                let number = word.strip_prefix("cuda:").and_then(|number| number.parse().ok());
+                number.map(Self::Cuda).ok_or_else(|| format!("expected `auto`, `cpu` or `cuda:N`, got `{word}`"))
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for DeviceChoice {
+    type Error = String;
+
+    fn try_from(word: String) -> std::result::Result<Self, String> {
+        word.parse()
+    }
 }
 
 impl DeviceChoice {
-    /// The device.
-    #[must_use]
-    pub fn open(self) -> Device {
+    /// The device, found and ready.
+    ///
+    /// # Errors
+    /// A GPU that this program was not built for, that is not there, or that cannot be used.
+    pub fn open(self) -> Result<Device> {
         match self {
-            Self::Auto | Self::Cpu => Device::flex(),
+            Self::Cpu => Ok(Device::flex()),
+            Self::Auto => Ok(available::first().unwrap_or_else(Device::flex)),
+            Self::Cuda(number) => available::open(number),
+        }
+    }
+}
+
+/// A GPU, or why there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gpus {
+    /// Those that can be used, in words.
+    pub there: Vec<(DeviceChoice, String)>,
+    /// Why there is none, or not all can be used, and what helps.
+    pub missing: Option<(String, Option<String>)>,
+}
+
+/// The GPUs of this machine, as far as this program can use them.
+#[must_use]
+pub fn gpus() -> Gpus {
+    available::all()
+}
+
+/// The number of a GPU that was [opened](DeviceChoice::open); `None` for the processor.
+#[must_use]
+pub fn gpu_number(device: &Device) -> Option<usize> {
+    available::number(device)
+}
+
+#[cfg(not(feature = "cuda"))]
+mod available {
+    use super::{Device, DeviceChoice, Error, Gpus, Result};
+
+    const BUILD: &str = "build it with `cargo build --release --features cuda` (docs/speed.md says how)";
+
+    pub(super) fn first() -> Option<Device> {
+        None
+    }
+
+    pub(super) fn open(number: usize) -> Result<Device> {
+        let message =
+            format!("cannot compute on `{}`: this program was built without GPUs", DeviceChoice::Cuda(number));
+        Err(Error::input(message, Some(BUILD.to_owned())))
+    }
+
+    pub(super) fn all() -> Gpus {
+        let why = "this program was built without GPUs".to_owned();
+        Gpus { there: Vec::new(), missing: Some((why, Some(BUILD.to_owned()))) }
+    }
+
+    pub(super) fn number(_: &Device) -> Option<usize> {
+        None
+    }
+}
+
+#[cfg(feature = "cuda")]
+pub use available::gates;
+
+#[cfg(feature = "cuda")]
+mod available {
+    use std::collections::BTreeMap;
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    use chimera_cuda::gpu::{Gpu, GpuError, Missing, Precision, compiler, devices, usable};
+
+    use super::{Device, DeviceChoice, Error, Gpus, Result};
+
+    /// Devices that were opened, and what gates are taught with there as soon as somebody teaches.
+    static OPENED: Mutex<BTreeMap<usize, Option<Arc<Gpu>>>> = Mutex::new(BTreeMap::new());
+
+    pub(super) fn first() -> Option<Device> {
+        open(0).ok()
+    }
+
+    pub(super) fn open(number: usize) -> Result<Device> {
+        usable(number).map_err(|missing| refused(number, &missing))?;
+        OPENED.lock().unwrap_or_else(PoisonError::into_inner).entry(number).or_insert(None);
+        Ok(Device::cuda(number))
+    }
+
+    pub(super) fn number(device: &Device) -> Option<usize> {
+        let device = device.clone().without_autodiff();
+        let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.keys().copied().find(|&number| device == Device::cuda(number))
+    }
+
+    /// What teaches and runs gates on a device; `None` for the processor.
+    ///
+    /// # Errors
+    /// Kernels that do not compile, or what the driver reports.
+    pub fn gates(device: &Device) -> Result<Option<Arc<Gpu>>> {
+        let Some(number) = number(device) else { return Ok(None) };
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let gpu = opened.entry(number).or_insert(None);
+        if gpu.is_none() {
+            *gpu = Some(Arc::new(Gpu::open(number, Precision::Tf32).map_err(|error| failed(&error))?));
+        }
+        Ok(gpu.clone())
+    }
+
+    /// What the user is told of an error of a GPU.
+    pub(crate) fn failed(error: &GpuError) -> Error {
+        let hint = match error {
+            GpuError::Memory { .. } => "give a smaller `--gate-batch`, or `--device cpu`",
+            _ => "`chimera selftest` looks at the device; `--device cpu` does without it",
+        };
+        Error::input(error.to_string(), Some(hint.to_owned()))
+    }
+
+    fn refused(number: usize, missing: &Missing) -> Error {
+        let message = format!("cannot compute on `{}`: {missing}", DeviceChoice::Cuda(number));
+        Error::input(message, Some(help(missing).to_owned()))
+    }
+
+    fn help(missing: &Missing) -> &'static str {
+        match missing {
+            Missing::Driver | Missing::DriverFails(_) => {
+                "`nvidia-smi` must work first; `--device cpu` computes on the processor"
+            }
+            Missing::Compiler => {
+                "install NVIDIA's CUDA toolkit, or say where libnvrtc lies with `LD_LIBRARY_PATH` (it comes with PyTorch, too)"
+            }
+            Missing::Device | Missing::Number { .. } | Missing::TooOld { .. } => {
+                "`chimera devices` lists what is there; `--device cpu` computes on the processor"
+            }
+        }
+    }
+
+    pub(super) fn all() -> Gpus {
+        let found = match devices() {
+            Ok(found) => found,
+            Err(missing) => {
+                return Gpus {
+                    there: Vec::new(),
+                    missing: Some((missing.to_string(), Some(help(&missing).to_owned()))),
+                };
+            }
+        };
+        let version = compiler();
+        let mut gpus = Gpus { there: Vec::new(), missing: None };
+        for device in found {
+            match usable(device.number) {
+                Ok(device) => {
+                    let (major, minor) = version.clone().unwrap_or_default();
+                    let words = format!(
+                        "{}, {:.0} GB, compute capability {}.{}, NVRTC {major}.{minor}",
+                        device.name,
+                        device.memory as f64 / 1e9,
+                        device.capability.0,
+                        device.capability.1,
+                    );
+                    gpus.there.push((DeviceChoice::Cuda(device.number), words));
+                }
+                Err(missing) => gpus.missing = Some((missing.to_string(), Some(help(&missing).to_owned()))),
+            }
+        }
+        gpus
+    }
+}
+
+#[cfg(feature = "cuda")]
+pub(crate) use available::failed;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_go_there_and_back() {
+        for (word, choice) in [
+            ("auto", DeviceChoice::Auto),
+            ("cpu", DeviceChoice::Cpu),
+            ("cuda:0", DeviceChoice::Cuda(0)),
+            ("cuda:7", DeviceChoice::Cuda(7)),
+        ] {
+            assert_eq!(word.parse(), Ok(choice));
+            assert_eq!(choice.to_string(), word);
+        }
+        assert_eq!("cuda".parse(), Ok(DeviceChoice::Cuda(0)));
+        for word in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU"] {
+            let refused = word.parse::<DeviceChoice>().unwrap_err();
+            assert_eq!(refused, format!("expected `auto`, `cpu` or `cuda:N`, got `{word}`"));
+        }
+    }
+
+    #[test]
+    fn the_processor_is_always_there() {
+        assert_eq!(gpu_number(&DeviceChoice::Cpu.open().unwrap()), None);
+        DeviceChoice::Auto.open().unwrap();
+        if gpus().there.is_empty() {
+            let error = DeviceChoice::Cuda(0).open().unwrap_err().to_string();
+            assert!(error.starts_with("cannot compute on `cuda:0`: "), "{error}");
+            assert!(error.contains("\nhint: "), "{error}");
+            assert!(gpus().missing.is_some());
         }
     }
 }

@@ -4,14 +4,25 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use super::bank::{LeafBank, TOGETHER};
+use super::device::gpu_number;
 use super::encoded::{CHUNK_BYTES, Check, Encoded, EncodedCache, EncodedParams, EncoderFingerprint, RowKey};
 use super::samples::Samples;
 use super::vectors::View;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 
-/// Samples that go through the encoder at a time. More are no faster on a CPU and take more memory.
-const BATCH: NonZeroUsize = NonZeroUsize::new(TOGETHER).unwrap();
+/// Frames that go through a network at a time on a GPU, at least: fewer do not fill it.
+const FRAMES_ON_GPU: usize = 512;
+
+/// Samples that go through the encoder at a time. More are no faster and take more memory.
+pub(super) fn together(bank: &LeafBank) -> NonZeroUsize {
+    let frames = bank.config().encoder.frames().max(1);
+    let most = match gpu_number(&bank.device()) {
+        Some(_) => FRAMES_ON_GPU.div_ceil(frames).next_multiple_of(TOGETHER),
+        None => TOGETHER,
+    };
+    NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN)
+}
 
 /// What is being done, for whoever shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,10 +63,11 @@ impl EncodedRows {
         progress: &dyn Fn(Progress),
     ) -> Result<Self> {
         let features = NonZeroUsize::new(bank.config().encoder.features()).unwrap_or(NonZeroUsize::MIN);
-        let encoder = EncoderFingerprint(blake3::hash(bank.bank_fingerprint()?.text.as_bytes()).into());
+        let encoder = EncoderFingerprint::of(&bank.bank_fingerprint()?, &bank.device());
         let (concepts, check) = (bank.config().concepts.len(), Check::Checksums);
         let params = EncodedParams { folder, encoder, features, concepts, check, threads, chunk_bytes: CHUNK_BYTES };
-        let (encoded, places) = through_cache(&params, view.samples, progress, &mut |rows, z, logits| {
+        let together = together(bank);
+        let (encoded, places) = through_cache(&params, view.samples, together, progress, &mut |rows, z, logits| {
             let answer = view.encoded(bank, rows)?;
             z.iter_mut().zip(answer.z.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
             logits.iter_mut().zip(answer.logits.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
@@ -135,6 +147,7 @@ type Encode<'a> = dyn FnMut(&[usize], &mut [f32], &mut [f32]) -> Result<()> + 'a
 pub(super) fn through_cache(
     params: &EncodedParams<'_>,
     samples: &Samples<'_>,
+    together: NonZeroUsize,
     progress: &dyn Fn(Progress),
     encode: &mut Encode<'_>,
 ) -> Result<(Encoded, Vec<Option<usize>>)> {
@@ -153,6 +166,6 @@ pub(super) fn through_cache(
         let rows: Vec<usize> = numbers.iter().map(|&number| rows[number]).collect();
         encode(&rows, first, second)
     };
-    cache.fill(BATCH, encode, |done, total| progress(Progress::Encoding { done, total }))?;
+    cache.fill(together, encode, |done, total| progress(Progress::Encoding { done, total }))?;
     Ok((cache.finish()?, places))
 }

@@ -12,8 +12,12 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use burn::tensor::Device;
+
 pub use self::cache::EncodedCache;
 pub use self::kept::Kept;
+use super::bank::Fingerprint;
+use super::device::gpu_number;
 pub use crate::chunks::Check;
 use crate::chunks::{Chunk, Place};
 use crate::error::{Error, Result};
@@ -26,6 +30,19 @@ pub const CHUNK_BYTES: usize = 4 << 20;
 /// computed, since that differs in the last bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EncoderFingerprint(pub [u8; 32]);
+
+impl EncoderFingerprint {
+    /// Of a fingerprint of weights, and of the device that computes with them: a GPU rounds in another way.
+    #[must_use]
+    pub fn of(weights: &Fingerprint, device: &Device) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(weights.text.as_bytes());
+        if gpu_number(device).is_some() {
+            hasher.update(b"products in TF32\n");
+        }
+        Self(hasher.finalize().into())
+    }
+}
 
 impl fmt::Display for EncoderFingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

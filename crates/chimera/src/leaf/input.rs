@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use burn::tensor::{Device, Tensor, TensorData};
 
+#[cfg(feature = "cuda")]
+use super::cuda;
 use crate::error::{Error, Result};
 use crate::media::frames::FrameShape;
 use crate::parallel::in_parallel;
@@ -32,6 +34,13 @@ pub fn normalised(samples: &[&[u8]], shape: FrameShape, threads: NonZeroUsize, d
         return Err(Error::input(message, None));
     }
     let size = shape.frame_bytes();
+    #[cfg(feature = "cuda")]
+    if cuda::runs_on(device) {
+        // Bytes are a quarter of what numbers would be on the way to the device.
+        let [factor, summand] = affine();
+        let sizes = [samples.len() * shape.bytes() / size, shape.height.get(), shape.width.get()];
+        return Ok(cuda::frames(samples.concat(), sizes, factor, summand, device));
+    }
     let frames: Vec<&[u8]> = samples.iter().flat_map(|sample| sample.chunks_exact(size)).collect();
     let mut planes = vec![0.0_f32; frames.len() * size];
     // Each piece has its planes for itself; the locks are there for the compiler and never waited for.
@@ -55,12 +64,19 @@ fn separate(pixels: &[u8], planes: &mut [f32]) {
     let (pixels, _) = pixels.as_chunks::<3>();
     let (red, rest) = planes.split_at_mut(pixels.len());
     let (green, blue) = rest.split_at_mut(pixels.len());
-    let [r, g, b] = [0, 1, 2].map(|channel| (1.0 / (255.0 * DEVIATION[channel]), -MEAN[channel] / DEVIATION[channel]));
+    let [factor, summand] = affine();
+    let [r, g, b] = [0, 1, 2].map(|channel| (factor[channel], summand[channel]));
     for (((pixel, red), green), blue) in pixels.iter().zip(red).zip(green).zip(blue) {
         *red = f32::from(pixel[0]) * r.0 + r.1;
         *green = f32::from(pixel[1]) * g.0 + g.1;
         *blue = f32::from(pixel[2]) * b.0 + b.1;
     }
+}
+
+/// What a byte of each channel is multiplied by, and what is added then.
+fn affine() -> [[f32; 3]; 2] {
+    let factor = [0, 1, 2].map(|channel| 1.0 / (255.0 * DEVIATION[channel]));
+    [factor, [0, 1, 2].map(|channel| -MEAN[channel] / DEVIATION[channel])]
 }
 
 /// How bytes become numbers, in words that change when the numbers do.

@@ -2,11 +2,13 @@
 //! weight files fit and running statistics move as they do there.
 
 use burn::module::{Flag, Module, Param, RunningState};
-use burn::tensor::module::{self, batch_norm_train, linear};
-use burn::tensor::ops::ConvOptions;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::module::{self, batch_norm_train, linear, max_pool2d};
+use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
+use burn::tensor::{Device, Tensor, activation};
 
 use super::conv::{self, Order};
+#[cfg(feature = "cuda")]
+use super::cuda::{self, Largest, Normalising, Window};
 use super::init::Initial;
 
 /// How fast running statistics follow the batches.
@@ -14,6 +16,55 @@ const MOMENTUM: f64 = 0.1;
 
 /// What keeps the division by a small variance in bounds.
 const EPSILON: f64 = 1e-5;
+
+/// What follows a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Activation {
+    None,
+    Relu,
+    /// ReLU up to 6.
+    Relu6,
+}
+
+impl Activation {
+    fn apply(self, maps: Tensor<4>) -> Tensor<4> {
+        match self {
+            Self::None => maps,
+            Self::Relu => activation::relu(maps),
+            Self::Relu6 => activation::relu6(maps),
+        }
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl Activation {
+    /// What kernels call it.
+    pub(super) fn number(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Relu => 1,
+            Self::Relu6 => 2,
+        }
+    }
+
+    /// Whether numbers change that pass through it.
+    pub(super) fn cuts(self) -> bool {
+        self != Self::None
+    }
+}
+
+/// Pictures in the order of axes that layers are fastest with on their device: channels last on a GPU.
+///
+/// # Shapes
+/// - `pictures`: `[N, C, H, W]`
+/// - output: the same, or `[N, H, W, C]`
+pub(super) fn entered(pictures: Tensor<4>) -> (Tensor<4>, Order) {
+    #[cfg(feature = "cuda")]
+    if cuda::runs_here(&pictures) {
+        return (pictures.permute([0, 2, 3, 1]), Order::ChannelsLast);
+    }
+    (pictures, Order::ChannelsFirst)
+}
 
 /// A convolution without bias over squares of pixels.
 #[derive(Module, Debug)]
@@ -66,6 +117,36 @@ impl Convolution {
         };
         conv::conv2d(input, weight, bias, how)
     }
+
+    /// The same over maps with channels last on a GPU, with what follows.
+    #[cfg(feature = "cuda")]
+    fn apply_on_gpu(
+        &self,
+        input: Tensor<4>,
+        weight: Tensor<4>,
+        bias: Option<Tensor<1>>,
+        around: Option<Tensor<4>>,
+        activation: Activation,
+    ) -> Tensor<4> {
+        let how = Window {
+            stride: self.stride,
+            padding: self.padding,
+            activation,
+            pool: false,
+            input_order: Order::ChannelsLast,
+            output_order: Order::ChannelsLast,
+            has_bias: false,
+            has_around: false,
+        };
+        match (self.groups, around) {
+            (1, around) => cuda::convolve(input, weight, bias, around, how),
+            (_, None) => cuda::convolve_channels(input, weight, bias, how),
+            (_, Some(around)) => {
+                let plain = Window { activation: Activation::None, ..how };
+                activation.apply(cuda::convolve_channels(input, weight, bias, plain) + around)
+            }
+        }
+    }
 }
 
 /// Batch normalisation over the channels of pictures.
@@ -102,6 +183,19 @@ impl BatchNorm {
         result.output
     }
 
+    /// The same over maps with channels last on a GPU, with what follows.
+    #[cfg(feature = "cuda")]
+    fn learn_on_gpu(&self, input: Tensor<4>, around: Option<Tensor<4>>, activation: Activation) -> Tensor<4> {
+        let device = input.device();
+        let running = [&self.running_mean, &self.running_var].map(|running| running.value_sync().to_device(&device));
+        let how = Normalising { activation, has_around: false, epsilon: EPSILON as f32, momentum: MOMENTUM as f32 };
+        let (result, [mean, variance]) =
+            cuda::normalise(input, self.weight.val(), self.bias.val(), around, running, how);
+        self.running_mean.update(mean.detach());
+        self.running_var.update(variance.detach());
+        result
+    }
+
     /// The factor and the summand a channel that running statistics come down to.
     fn affine(&self, device: &Device) -> [Tensor<1>; 2] {
         let mean = self.running_mean.value_sync().to_device(device);
@@ -117,30 +211,96 @@ fn follow(running: &RunningState<Tensor<1>>, batch: Tensor<1>) {
     running.update((old * (1.0 - MOMENTUM) + batch * MOMENTUM).detach());
 }
 
-/// A convolution and the normalisation of what it gives. On a device that records gradients the batch's own statistics
-/// are used, unless the layer is frozen; else the normalisation is folded into the weights, which saves two passes.
+/// What is done with the results of a layer.
+#[derive(Debug)]
+pub(super) struct After {
+    /// Added to the results.
+    pub around: Option<Tensor<4>>,
+    /// Applied to the sum.
+    pub activation: Activation,
+}
+
+impl After {
+    pub(super) fn activated(activation: Activation) -> Self {
+        Self { around: None, activation }
+    }
+
+    fn apply(self, maps: Tensor<4>) -> Tensor<4> {
+        let sum = match self.around {
+            Some(around) => maps + around,
+            None => maps,
+        };
+        self.activation.apply(sum)
+    }
+}
+
+/// A convolution, the normalisation of what it gives, and what follows. On a device that records gradients the batch's own
+/// statistics are used, unless the layer is frozen; else the normalisation is folded into the weights, which saves two
+/// passes.
 ///
 /// # Shapes
-/// As [`Convolution`].
-pub(super) fn normalised(convolution: &Convolution, norm: &BatchNorm, input: Tensor<4>) -> Tensor<4> {
+/// As [`Convolution`], or with channels last as `order` says.
+pub(super) fn normalised(
+    convolution: &Convolution,
+    norm: &BatchNorm,
+    input: Tensor<4>,
+    order: Order,
+    after: After,
+) -> Tensor<4> {
     let device = input.device();
     let weight = convolution.weight.val();
-    if device.is_autodiff() && norm.training.is_enabled() {
-        return norm.learn(convolution.apply(input, weight, None));
+    let learns = device.is_autodiff() && norm.training.is_enabled();
+    let (weight, bias) = if learns {
+        (weight, None)
+    } else {
+        let [factor, summand] = norm.affine(&device);
+        let channels = factor.dims()[0];
+        (weight * factor.reshape([channels, 1, 1, 1]), Some(summand))
+    };
+    match order {
+        #[cfg(feature = "cuda")]
+        Order::ChannelsLast if learns => {
+            let maps = convolution.apply_on_gpu(input, weight, bias, None, Activation::None);
+            norm.learn_on_gpu(maps, after.around, after.activation)
+        }
+        #[cfg(feature = "cuda")]
+        Order::ChannelsLast => convolution.apply_on_gpu(input, weight, bias, after.around, after.activation),
+        _ => {
+            let maps = convolution.apply(input, weight, bias);
+            after.apply(if learns { norm.learn(maps) } else { maps })
+        }
     }
-    let [factor, summand] = norm.affine(&device);
-    let channels = factor.dims()[0];
-    convolution.apply(input, weight * factor.reshape([channels, 1, 1, 1]), Some(summand))
+}
+
+/// The largest of three by three, every second one down and across.
+///
+/// # Shapes
+/// - `input`: `[N, C, H, W]`, or with channels last as `order` says
+/// - output: half as high and wide, rounded up
+pub(super) fn largest(input: Tensor<4>, order: Order) -> Tensor<4> {
+    match order {
+        #[cfg(feature = "cuda")]
+        Order::ChannelsLast => cuda::largest(input, Largest { kernel: 3, stride: 2, padding: 1 }),
+        _ => max_pool2d(input, MaxPoolOptions::new([3, 3]).with_stride([2, 2]).with_padding([1, 1])),
+    }
 }
 
 /// The mean of every channel.
 ///
 /// # Shapes
-/// - `input`: `[N, C, H, W]`
+/// - `input`: `[N, C, H, W]`, or with channels last as `order` says
 /// - output: `[N, C]`
-pub(super) fn channel_means(input: Tensor<4>) -> Tensor<2> {
-    let [pictures, channels, height, width] = input.dims();
-    input.reshape([pictures, channels, height * width]).mean_dim(2).reshape([pictures, channels])
+pub(super) fn channel_means(input: Tensor<4>, order: Order) -> Tensor<2> {
+    match order {
+        Order::ChannelsFirst => {
+            let [pictures, channels, height, width] = input.dims();
+            input.reshape([pictures, channels, height * width]).mean_dim(2).reshape([pictures, channels])
+        }
+        Order::ChannelsLast => {
+            let [pictures, height, width, channels] = input.dims();
+            input.reshape([pictures, height * width, channels]).mean_dim(1).reshape([pictures, channels])
+        }
+    }
 }
 
 /// A linear map with weights as torch stores them.

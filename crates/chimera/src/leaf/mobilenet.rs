@@ -3,10 +3,10 @@
 
 use burn::module::Module;
 use burn::tensor::Tensor;
-use burn::tensor::activation::relu6;
 
+use super::conv::Order;
 use super::init::Initial;
-use super::layer::{BatchNorm, Convolution, channel_means, normalised};
+use super::layer::{Activation, After, BatchNorm, Convolution, channel_means, entered, normalised};
 
 /// Numbers a picture.
 pub(super) const WIDTH: usize = 1280;
@@ -64,11 +64,17 @@ impl MobilenetV2 {
     /// - `input`: `[N, 3, S, S]`
     /// - output: `[N, 1280]`, between 0 and 6
     pub(super) fn forward(&self, input: Tensor<4>) -> Tensor<2> {
-        channel_means(self.features.iter().fold(input, |features, stage| match stage {
-            Stage::Plain((convolution, norm)) => relu6(normalised(convolution, norm, features)),
-            Stage::Block(block) => block.forward(features),
-        }))
+        let (input, order) = entered(input);
+        let features = self.features.iter().fold(input, |features, stage| match stage {
+            Stage::Plain((convolution, norm)) => activated(convolution, norm, features, order),
+            Stage::Block(block) => block.forward(features, order),
+        });
+        channel_means(features, order)
     }
+}
+
+fn activated(convolution: &Convolution, norm: &BatchNorm, input: Tensor<4>, order: Order) -> Tensor<4> {
+    normalised(convolution, norm, input, order, After::activated(Activation::Relu6))
 }
 
 impl InvertedResidual {
@@ -86,20 +92,22 @@ impl InvertedResidual {
         Self { conv, around: stride == 1 && inputs == outputs }
     }
 
-    fn forward(&self, input: Tensor<4>) -> Tensor<4> {
-        let mut inner = input.clone();
+    fn forward(&self, input: Tensor<4>, order: Order) -> Tensor<4> {
+        let mut around = self.around.then(|| input.clone());
+        let mut inner = input;
         let mut narrowing = None;
         for part in &self.conv {
             match part {
-                Part::Activated((convolution, norm)) => inner = relu6(normalised(convolution, norm, inner)),
+                Part::Activated((convolution, norm)) => inner = activated(convolution, norm, inner, order),
                 Part::Convolution(convolution) => narrowing = Some(convolution),
                 Part::Norm(norm) => {
                     if let Some(convolution) = narrowing.take() {
-                        inner = normalised(convolution, norm, inner);
+                        let after = After { around: around.take(), activation: Activation::None };
+                        inner = normalised(convolution, norm, inner, order, after);
                     }
                 }
             }
         }
-        if self.around { inner + input } else { inner }
+        inner
     }
 }

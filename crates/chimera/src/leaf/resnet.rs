@@ -2,12 +2,10 @@
 
 use burn::module::Module;
 use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
-use burn::tensor::module::max_pool2d;
-use burn::tensor::ops::MaxPoolOptions;
 
+use super::conv::Order;
 use super::init::Initial;
-use super::layer::{BatchNorm, Convolution, channel_means, normalised};
+use super::layer::{Activation, After, BatchNorm, Convolution, channel_means, entered, largest, normalised};
 
 /// Numbers a picture.
 pub(super) const WIDTH: usize = 512;
@@ -49,11 +47,12 @@ impl Resnet18 {
     /// - `input`: `[N, 3, S, S]`
     /// - output: `[N, 512]`, not negative
     pub(super) fn forward(&self, input: Tensor<4>) -> Tensor<2> {
-        let stem = relu(normalised(&self.conv1, &self.bn1, input));
-        let pooling = MaxPoolOptions::new([3, 3]).with_stride([2, 2]).with_padding([1, 1]);
+        let (input, order) = entered(input);
+        let stem = normalised(&self.conv1, &self.bn1, input, order, After::activated(Activation::Relu));
         let stages = [&self.layer1, &self.layer2, &self.layer3, &self.layer4];
         let blocks = stages.into_iter().flatten();
-        channel_means(blocks.fold(max_pool2d(stem, pooling), |features, block| block.forward(features)))
+        let features = blocks.fold(largest(stem, order), |features, block| block.forward(features, order));
+        channel_means(features, order)
     }
 }
 
@@ -74,13 +73,16 @@ impl BasicBlock {
         }
     }
 
-    fn forward(&self, input: Tensor<4>) -> Tensor<4> {
-        let inner = relu(normalised(&self.conv1, &self.bn1, input.clone()));
-        let inner = normalised(&self.conv2, &self.bn2, inner);
+    fn forward(&self, input: Tensor<4>, order: Order) -> Tensor<4> {
+        let relu = After::activated(Activation::Relu);
+        let inner = normalised(&self.conv1, &self.bn1, input.clone(), order, relu);
         let around = match &self.downsample {
-            Some((convolution, norm)) => normalised(convolution, norm, input),
+            Some((convolution, norm)) => {
+                normalised(convolution, norm, input, order, After::activated(Activation::None))
+            }
             None => input,
         };
-        relu(inner + around)
+        let after = After { around: Some(around), activation: Activation::Relu };
+        normalised(&self.conv2, &self.bn2, inner, order, after)
     }
 }

@@ -83,7 +83,7 @@ impl<'a> Stream<'a> {
         let kept = match (sources, cache) {
             (Sources::Rows { .. }, Some(folder)) => Kept::open(&EncodedParams {
                 folder,
-                encoder: EncoderFingerprint(blake3::hash(bank.bank_fingerprint()?.text.as_bytes()).into()),
+                encoder: EncoderFingerprint::of(&bank.bank_fingerprint()?, &bank.device()),
                 features: NonZeroUsize::new(encoder.features()).unwrap_or(NonZeroUsize::MIN),
                 concepts: bank.config().concepts.len(),
                 check: Check::Checksums,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::bank::{Answer, LeafBank};
-use super::encode::{Progress, through_cache};
+use super::encode::{Progress, through_cache, together};
 use super::encoded::{CHUNK_BYTES, Check, Encoded, EncodedParams, EncoderFingerprint};
 use super::encoder::EncoderConfig;
 use super::samples::Samples;
@@ -45,11 +45,11 @@ impl Vectors {
         };
         let width = network.width();
         let features = NonZeroUsize::new(frames * width).unwrap_or(NonZeroUsize::MIN);
-        let encoder = EncoderFingerprint(blake3::hash(bank.backbone_fingerprint()?.text.as_bytes()).into());
+        let encoder = EncoderFingerprint::of(&bank.backbone_fingerprint()?, &bank.device());
         let check = Check::Checksums;
         let params = EncodedParams { folder, encoder, features, concepts: 0, check, threads, chunk_bytes: CHUNK_BYTES };
         let device = bank.device();
-        let (encoded, places) = through_cache(&params, samples, progress, &mut |rows, vectors, _| {
+        let (encoded, places) = through_cache(&params, samples, together(bank), progress, &mut |rows, vectors, _| {
             let answer = bank.backbone(samples.batch(rows, None, &device)?)?;
             vectors.iter_mut().zip(answer.into_data().iter::<f32>()).for_each(|(to, from)| *to = from);
             Ok(())

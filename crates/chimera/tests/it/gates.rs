@@ -30,7 +30,7 @@ fn leaf_stage(dataset: &Dataset, config: &LeafConfig, folder: &Path) -> LeafStag
         start: Start::GoOn,
         checkpoint: &folder.join("checkpoint.safetensors"),
         log: &folder.join("train.jsonl"),
-        device: DeviceChoice::Cpu.open(),
+        device: DeviceChoice::Cpu.open().unwrap(),
         threads: THREADS,
         strict: true,
     };
@@ -48,7 +48,9 @@ fn teach(dataset: &Dataset, leaf: &LeafStage, rules: &RuleSet, config: &GateConf
     fs::create_dir_all(&out).unwrap();
     let rows = leaf.encoded.present(&dataset.train().unwrap());
     let material = Material { dataset, rows: &rows, bank: &leaf.trained.bank, encoded: &leaf.encoded };
-    let place = Place { cache: &folder.join("cache"), gates: Some(&out), threads: THREADS, retrain: false };
+    let device = DeviceChoice::Cpu.open().unwrap();
+    let place =
+        Place { cache: &folder.join("cache"), gates: Some(&out), threads: THREADS, retrain: false, device: &device };
     gates::run(material, rules, config, place, &|_| {}).unwrap()
 }
 

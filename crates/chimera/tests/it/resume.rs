@@ -51,7 +51,7 @@ fn weights(dataset: &Dataset, config: &LeafConfig, folder: &Path) -> PathBuf {
     let concepts = dataset.table().concepts.clone();
     let bank = LeafBankConfig { encoder: config.encoder_for(dataset).unwrap(), concepts };
     let path = folder.join("weights.safetensors");
-    fs::write(&path, bank.init(77, &DeviceChoice::Cpu.open()).unwrap().encoder_bytes().unwrap()).unwrap();
+    fs::write(&path, bank.init(77, &DeviceChoice::Cpu.open().unwrap()).unwrap().encoder_bytes().unwrap()).unwrap();
     path
 }
 
@@ -157,7 +157,7 @@ fn kept_vectors_change_nothing() {
                 vectors,
                 checkpoint: &folder.path().join(name),
                 log: &folder.path().join("train.jsonl"),
-                device: DeviceChoice::Cpu.open(),
+                device: DeviceChoice::Cpu.open().unwrap(),
                 threads,
             };
             training.run(&mut |_| {}).unwrap()

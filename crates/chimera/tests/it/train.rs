@@ -69,7 +69,7 @@ fn a_run_that_was_stopped_goes_on_as_if_it_had_not() {
 
     let out = place("model");
     let manifest = model::write(&out, &dataset, &config, &whole, None).unwrap();
-    let opened = Model::open(&out, &DeviceChoice::Cpu.open()).unwrap();
+    let opened = Model::open(&out, &DeviceChoice::Cpu.open().unwrap()).unwrap();
     assert_eq!(opened.bank.encoder_bytes().unwrap(), bytes(&whole)[0]);
     assert_eq!(opened.bank.encoder_fingerprint().unwrap().hash, manifest.encoder.hash);
     assert_eq!(opened.calibration, whole.calibration);
@@ -78,11 +78,11 @@ fn a_run_that_was_stopped_goes_on_as_if_it_had_not() {
     let (bank, rest) = manifest.split_at(manifest.find("\"bank\"").unwrap());
     fs::write(out.join("manifest.json"), format!("{bank}{}", rest.replacen("\"size\": 24", "\"size\": 32", 1)))
         .unwrap();
-    let error = Model::open(&out, &DeviceChoice::Cpu.open()).unwrap_err().to_string();
+    let error = Model::open(&out, &DeviceChoice::Cpu.open().unwrap()).unwrap_err().to_string();
     assert!(error.contains("as it was trained with `size 24`, got `size 32`"), "{error}");
     fs::write(out.join("manifest.json"), manifest).unwrap();
     fs::write(out.join("heads.safetensors"), "x").unwrap();
-    let error = Model::open(&out, &DeviceChoice::Cpu.open()).unwrap_err().to_string();
+    let error = Model::open(&out, &DeviceChoice::Cpu.open().unwrap()).unwrap_err().to_string();
     assert!(error.contains("heads.safetensors") && error.contains("other content"), "{error}");
 }
 

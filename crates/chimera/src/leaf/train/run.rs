@@ -15,6 +15,7 @@ use crate::leaf::adam::AdamSettings;
 use crate::leaf::bank::{LeafBank, LeafBankConfig, Stored};
 use crate::leaf::checkpoint::{Checkpoint, State};
 use crate::leaf::config::LeafConfig;
+use crate::leaf::conv::has_queue;
 use crate::leaf::features::Scale;
 use crate::leaf::loss::{cross_entropy, positive_weights};
 use crate::leaf::vectors::View;
@@ -23,6 +24,9 @@ use crate::seed::stream;
 
 /// The mean loss of an epoch beyond which a run is given up: a bank that always says "even odds" has 0.69.
 const DIVERGED: f64 = 20.0;
+
+/// Steps whose losses are read at once from a device that works off a queue: reading one waits until the queue is empty.
+const READ_TOGETHER: usize = 16;
 
 /// What is the same in all steps.
 pub(super) struct Learned {
@@ -127,7 +131,8 @@ impl Run {
         stream(config.seed, "order of train rows", epoch as u64).shuffle(&mut order);
         let batches = batches(&order, config.batch, training.needs_company());
         let steps = batches.len();
-        let (mut sum, mut seen, mut rate) = (0.0, 0.0, config.rate);
+        let mut losses = Losses::new(if has_queue(&training.device) { READ_TOGETHER } else { 1 });
+        let mut rate = config.rate;
         // Taken along by value: a second handle on the weights would make the optimizer copy them in each step.
         let mut bank = self.bank.clone();
         for (step, rows) in batches.into_iter().enumerate() {
@@ -135,20 +140,17 @@ impl Run {
             let answer = view.answer(&bank, rows, augment)?;
             let targets = view.samples.targets(rows, &bank.device())?;
             let loss = cross_entropy(answer.logits, &targets, learned.positive_weights.clone());
-            let value = f64::from(loss.clone().into_scalar::<f32>());
-            if !value.is_finite() {
-                return Err(self.diverged(training, &format!("the loss of step {} is {value}", step + 1)));
-            }
+            losses.push(loss.clone().detach(), known_labels(view, rows));
             let gradients = GradientsParams::from_grads(loss.backward(), &bank);
             rate = config.rate * config.schedule.share((epoch - 1) * steps + step, config.epochs * steps);
             bank = self.optimizer.step(rate, bank, gradients);
-            let known = f64::from(targets.known.sum().into_scalar::<f32>());
-            sum += value * known;
-            seen += known;
-            events(TrainEvent::Step { epoch, step: step + 1, steps, loss: sum / f64::max(seen, 1.0) });
+            if losses.are_due() || step + 1 == steps {
+                let report = |step: usize, loss: f64| events(TrainEvent::Step { epoch, step, steps, loss });
+                losses.read(report).map_err(|what| self.diverged(training, &what))?;
+            }
         }
         self.bank = bank;
-        let mean = sum / f64::max(seen, 1.0);
+        let mean = losses.mean();
         if mean > DIVERGED {
             return Err(self.diverged(training, &format!("its mean loss is {mean:.1}")));
         }
@@ -212,6 +214,66 @@ impl Run {
         )?;
         Ok((bank, *epoch))
     }
+}
+
+/// The losses of an epoch. Those that were not read yet are still on the device.
+struct Losses {
+    /// How many wait at most.
+    together: usize,
+    /// Loss and known labels of steps that were not read.
+    waiting: Vec<(Tensor<1>, f64)>,
+    /// Steps that were read.
+    done: usize,
+    /// Losses times known labels.
+    sum: f64,
+    /// Known labels.
+    seen: f64,
+}
+
+impl Losses {
+    fn new(together: usize) -> Self {
+        Self { together, waiting: Vec::new(), done: 0, sum: 0.0, seen: 0.0 }
+    }
+
+    fn push(&mut self, loss: Tensor<1>, known: f64) {
+        self.waiting.push((loss, known));
+    }
+
+    fn are_due(&self) -> bool {
+        self.waiting.len() >= self.together
+    }
+
+    /// Takes in what waits, and reports the steps with the mean up to each; says what is wrong where a loss is no number.
+    fn read(&mut self, mut report: impl FnMut(usize, f64)) -> std::result::Result<(), String> {
+        let (losses, known): (Vec<Tensor<1>>, Vec<f64>) = std::mem::take(&mut self.waiting).into_iter().unzip();
+        if losses.is_empty() {
+            return Ok(());
+        }
+        let values = Tensor::cat(losses, 0).into_data();
+        for (value, known) in values.iter::<f32>().map(f64::from).zip(known) {
+            self.done += 1;
+            if !value.is_finite() {
+                return Err(format!("the loss of step {} is {value}", self.done));
+            }
+            self.sum += value * known;
+            self.seen += known;
+            report(self.done, self.mean());
+        }
+        Ok(())
+    }
+
+    /// The mean over the known labels of the steps that were read.
+    fn mean(&self) -> f64 {
+        self.sum / f64::max(self.seen, 1.0)
+    }
+}
+
+/// Labels of some rows that are known.
+fn known_labels(view: View<'_>, rows: &[usize]) -> f64 {
+    let table = view.samples.dataset().table();
+    let known =
+        |&row: &usize| (0..table.concepts.len()).filter(|&column| table.labels.get(row, column).is_some()).count();
+    rows.iter().map(known).sum::<usize>() as f64
 }
 
 fn adam(config: &LeafConfig) -> AdamSettings {

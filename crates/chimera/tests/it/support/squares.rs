@@ -83,7 +83,7 @@ pub(crate) fn run_with(
         start: Start::GoOn,
         checkpoint: &folder.join("checkpoint.safetensors"),
         log: &folder.join("train.jsonl"),
-        device: DeviceChoice::Cpu.open(),
+        device: DeviceChoice::Cpu.open().unwrap(),
         threads: NonZeroUsize::new(threads).unwrap(),
         strict: true,
     };

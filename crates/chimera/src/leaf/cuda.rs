@@ -1,0 +1,304 @@
+//! The layers of networks on an NVIDIA GPU: kernels of our own, because burn's convolutions are several times slower
+//! there. Maps have their channels last in memory, as the tensor cores' products read them.
+//!
+//! Products round their operands to TF32 (10 bits of mantissa) and add in 32 bits, as PyTorch does with TF32 allowed.
+//! Sums over places are made of parts in a fixed order, so that a step gives the same bits every time.
+
+mod convolution;
+mod depthwise;
+mod launch;
+mod normalisation;
+mod optimizer;
+mod pooling;
+
+use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::{Autodiff, Backend, Cube, DType, Dispatch, DispatchTensorKind, backend_extension};
+use burn::tensor::{Device, Int, Tensor, TensorData};
+
+use super::conv::Order;
+use super::layer::Activation;
+
+pub(super) use optimizer::{AdamNumbers, adam};
+
+/// How a window moves over maps, and what happens to the results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Window {
+    pub stride: usize,
+    pub padding: usize,
+    pub activation: Activation,
+    /// Whether the largest of each two by two results is kept.
+    pub pool: bool,
+    pub input_order: Order,
+    pub output_order: Order,
+    pub has_bias: bool,
+    /// Whether a map of the results' shape is added before the activation.
+    pub has_around: bool,
+}
+
+/// How a batch is normalised.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Normalising {
+    pub activation: Activation,
+    pub has_around: bool,
+    pub epsilon: f32,
+    pub momentum: f32,
+}
+
+/// Windows of which the largest number is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Largest {
+    pub kernel: usize,
+    pub stride: usize,
+    pub padding: usize,
+}
+
+/// Windows along one axis.
+fn output_size(size: usize, kernel: usize, stride: usize, padding: usize) -> usize {
+    (size + 2 * padding).saturating_sub(kernel) / stride + 1
+}
+
+/// Whether a tensor of 32-bit floats lies where these kernels read.
+pub(super) fn runs_here<const D: usize>(tensor: &Tensor<D>) -> bool {
+    let on_cube = match tensor.clone().into_dispatch().kind {
+        DispatchTensorKind::Cube(_) => true,
+        DispatchTensorKind::Autodiff(inner) => matches!(*inner, DispatchTensorKind::Cube(_)),
+        _ => false,
+    };
+    on_cube && tensor.dtype() == DType::F32
+}
+
+/// The operations, for burn to find the device and to record gradients. An operand that an operation is told to do
+/// without is still passed: any tensor stands for it.
+#[backend_extension(Cube, Autodiff)]
+trait CudaOps: Backend {
+    fn convolve(
+        images: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        around: FloatTensor<Self>,
+        how: Window,
+    ) -> FloatTensor<Self>;
+
+    fn convolve_channels(
+        images: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        how: Window,
+    ) -> FloatTensor<Self>;
+
+    fn normalise(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        around: FloatTensor<Self>,
+        running_mean: FloatTensor<Self>,
+        running_variance: FloatTensor<Self>,
+        how: Normalising,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
+
+    fn largest(maps: FloatTensor<Self>, how: Largest) -> FloatTensor<Self>;
+
+    fn summary(maps: FloatTensor<Self>, detected: FloatTensor<Self>, grid: usize) -> FloatTensor<Self>;
+
+    fn frames(bytes: IntTensor<Self>, size: [usize; 3], factor: [f32; 3], summand: [f32; 3]) -> FloatTensor<Self>;
+}
+
+impl CudaOps for Cube {
+    fn convolve(
+        images: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        around: FloatTensor<Self>,
+        how: Window,
+    ) -> FloatTensor<Self> {
+        convolution::convolve(&images, weight, &bias, around, how)
+    }
+
+    fn convolve_channels(
+        images: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        how: Window,
+    ) -> FloatTensor<Self> {
+        depthwise::convolve(images, weight, bias, how)
+    }
+
+    fn normalise(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        around: FloatTensor<Self>,
+        running_mean: FloatTensor<Self>,
+        running_variance: FloatTensor<Self>,
+        how: Normalising,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let normalised = normalisation::forward(input, weight, bias, around, [running_mean, running_variance], how);
+        (normalised.result, normalised.running_mean, normalised.running_variance)
+    }
+
+    fn largest(maps: FloatTensor<Self>, how: Largest) -> FloatTensor<Self> {
+        pooling::largest(maps, how)
+    }
+
+    fn summary(maps: FloatTensor<Self>, detected: FloatTensor<Self>, grid: usize) -> FloatTensor<Self> {
+        pooling::summary(maps, detected, grid)
+    }
+
+    fn frames(bytes: IntTensor<Self>, size: [usize; 3], factor: [f32; 3], summand: [f32; 3]) -> FloatTensor<Self> {
+        pooling::frames(&bytes, size, factor, summand)
+    }
+}
+
+impl<C: CheckpointStrategy> CudaOps for Autodiff<Cube, C> {
+    fn convolve(
+        images: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        around: FloatTensor<Self>,
+        how: Window,
+    ) -> FloatTensor<Self> {
+        convolution::convolve_tracked::<C>(images, weight, bias, around, how)
+    }
+
+    fn convolve_channels(
+        images: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        how: Window,
+    ) -> FloatTensor<Self> {
+        depthwise::convolve_tracked::<C>(images, weight, bias, how)
+    }
+
+    fn normalise(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        around: FloatTensor<Self>,
+        running_mean: FloatTensor<Self>,
+        running_variance: FloatTensor<Self>,
+        how: Normalising,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        normalisation::tracked::<C>(input, weight, bias, around, [running_mean, running_variance], how)
+    }
+
+    fn largest(maps: FloatTensor<Self>, how: Largest) -> FloatTensor<Self> {
+        pooling::largest_tracked::<C>(maps, how)
+    }
+
+    fn summary(maps: FloatTensor<Self>, detected: FloatTensor<Self>, grid: usize) -> FloatTensor<Self> {
+        pooling::summary_tracked::<C>(maps, detected, grid)
+    }
+
+    fn frames(bytes: IntTensor<Self>, size: [usize; 3], factor: [f32; 3], summand: [f32; 3]) -> FloatTensor<Self> {
+        FloatTensor::<Self>::new(pooling::frames(&bytes, size, factor, summand))
+    }
+}
+
+/// A convolution of all channels. The way around needs channels-last results in fours.
+///
+/// # Shapes
+/// As [`super::conv::conv2d`].
+pub(super) fn convolve(
+    images: Tensor<4>,
+    weight: Tensor<4>,
+    bias: Option<Tensor<1>>,
+    around: Option<Tensor<4>>,
+    how: Window,
+) -> Tensor<4> {
+    let how = Window { has_bias: bias.is_some(), has_around: around.is_some(), ..how };
+    let weight = weight.into_dispatch();
+    let bias = bias.map_or_else(|| weight.clone(), Tensor::into_dispatch);
+    let around = around.map_or_else(|| weight.clone(), Tensor::into_dispatch);
+    Tensor::from_dispatch(<Dispatch as CudaOps>::convolve(images.into_dispatch(), weight, bias, around, how))
+}
+
+/// A convolution in which a channel sees only itself.
+///
+/// # Shapes
+/// - `images`: `[N, H, W, C]`
+/// - `weight`: `[C, 1, kernel, kernel]`
+/// - output: `[N, H', W', C]`
+pub(super) fn convolve_channels(
+    images: Tensor<4>,
+    weight: Tensor<4>,
+    bias: Option<Tensor<1>>,
+    how: Window,
+) -> Tensor<4> {
+    let how = Window { has_bias: bias.is_some(), has_around: false, ..how };
+    let weight = weight.into_dispatch();
+    let bias = bias.map_or_else(|| weight.clone(), Tensor::into_dispatch);
+    Tensor::from_dispatch(<Dispatch as CudaOps>::convolve_channels(images.into_dispatch(), weight, bias, how))
+}
+
+/// Normalises by the statistics of the batch; gives the result and the running mean and variance after it. Channels are
+/// a multiple of four.
+///
+/// # Shapes
+/// - `input` and `around`: `[N, H, W, C]`
+/// - the rest: `[C]`
+pub(super) fn normalise(
+    input: Tensor<4>,
+    weight: Tensor<1>,
+    bias: Tensor<1>,
+    around: Option<Tensor<4>>,
+    running: [Tensor<1>; 2],
+    how: Normalising,
+) -> (Tensor<4>, [Tensor<1>; 2]) {
+    let how = Normalising { has_around: around.is_some(), ..how };
+    let weight = weight.into_dispatch();
+    let around = around.map_or_else(|| weight.clone(), Tensor::into_dispatch);
+    let [mean, variance] = running.map(Tensor::into_dispatch);
+    let (result, mean, variance) = <Dispatch as CudaOps>::normalise(
+        input.into_dispatch(),
+        weight,
+        bias.into_dispatch(),
+        around,
+        mean,
+        variance,
+        how,
+    );
+    (Tensor::from_dispatch(result), [mean, variance].map(Tensor::from_dispatch))
+}
+
+/// The largest of each window.
+///
+/// # Shapes
+/// - `maps`: `[N, H, W, C]`
+pub(super) fn largest(maps: Tensor<4>, how: Largest) -> Tensor<4> {
+    Tensor::from_dispatch(<Dispatch as CudaOps>::largest(maps.into_dispatch(), how))
+}
+
+/// Means over the cells of a grid, then the most of each detector.
+///
+/// # Shapes
+/// - `maps`: `[N, H, W, C]`
+/// - `detected`: `[N, H, W, D]`
+/// - output: `[N, grid * grid * C + D]`
+pub(super) fn summary(maps: Tensor<4>, detected: Tensor<4>, grid: usize) -> Tensor<2> {
+    Tensor::from_dispatch(<Dispatch as CudaOps>::summary(maps.into_dispatch(), detected.into_dispatch(), grid))
+}
+
+/// Whether tensors of a device lie where these kernels read.
+pub(super) fn runs_on(device: &Device) -> bool {
+    runs_here(&Tensor::<1>::empty([1], device))
+}
+
+/// Frames of bytes, each times a factor and plus a summand of its channel. The memory has channels last, padded to four;
+/// the tensor is a view of it.
+///
+/// # Shapes
+/// - `size`: count, height and width
+/// - output: `[count, 3, height, width]`
+pub(super) fn frames(
+    bytes: Vec<u8>,
+    size: [usize; 3],
+    factor: [f32; 3],
+    summand: [f32; 3],
+    device: &Device,
+) -> Tensor<4> {
+    let length = bytes.len();
+    // One axis: rows of several could be padded in memory.
+    let bytes = Tensor::<1, Int>::from_data(TensorData::new(bytes, [length]), (device, DType::U8));
+    Tensor::from_dispatch(<Dispatch as CudaOps>::frames(bytes.into_dispatch(), size, factor, summand))
+}

@@ -1,0 +1,76 @@
+//! Whether a GPU computes what the processor does: gates in both precisions, and the networks of the leaf bank.
+
+use crate::error::Result;
+use crate::leaf::device::DeviceChoice;
+
+/// One comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// What was compared.
+    pub what: String,
+    /// What the processor says, where that is one number.
+    pub cpu: Option<f64>,
+    /// What the GPU says.
+    pub gpu: Option<f64>,
+    /// How far they are apart.
+    pub apart: f64,
+    /// How far they may be.
+    pub allowed: f64,
+}
+
+impl Compared {
+    /// Whether they agree. A number that is none does not.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        self.apart <= self.allowed
+    }
+}
+
+/// Compares a device with the processor; `tell` hears what is going on.
+///
+/// # Errors
+/// A device that is not there, or what it reports.
+pub fn run(device: DeviceChoice, tell: &dyn Fn(&str)) -> Result<Vec<Compared>> {
+    let number = match device {
+        DeviceChoice::Cuda(number) => number,
+        DeviceChoice::Auto | DeviceChoice::Cpu => 0,
+    };
+    let opened = DeviceChoice::Cuda(number).open()?;
+    compare(number, &opened, tell)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn compare(_: usize, _: &burn::tensor::Device, _: &dyn Fn(&str)) -> Result<Vec<Compared>> {
+    Ok(Vec::new())
+}
+
+#[cfg(feature = "cuda")]
+fn compare(number: usize, device: &burn::tensor::Device, tell: &dyn Fn(&str)) -> Result<Vec<Compared>> {
+    use chimera_cuda::agreement;
+    use chimera_cuda::gpu::{Gpu, Precision};
+
+    use crate::leaf::device::failed;
+
+    let mut compared = Vec::new();
+    for precision in [Precision::Fp32, Precision::Tf32] {
+        tell(&format!("gates in {}", precision.as_str()));
+        let gpu = Gpu::open(number, precision).map_err(|error| failed(&error))?;
+        let agreements = agreement::check(&gpu).map_err(|error| failed(&error))?;
+        compared.extend(agreements.into_iter().map(|one| Compared {
+            what: format!("{}: {}", precision.as_str(), one.what),
+            cpu: one.cpu,
+            gpu: one.gpu,
+            apart: one.difference,
+            allowed: one.tolerance,
+        }));
+    }
+    tell("networks of the leaf bank");
+    compared.extend(crate::leaf::agreement::check(device).into_iter().map(|one| Compared {
+        what: one.name,
+        cpu: None,
+        gpu: None,
+        apart: f64::from(one.difference),
+        allowed: f64::from(one.tolerance),
+    }));
+    Ok(compared)
+}
