@@ -18,8 +18,8 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
     table.row(vec!["cpu".to_owned(), cores, auto(there.is_empty())]);
     table.write(console.results(), 0)?;
     if let Some((why, help)) = missing {
-        console.say(&format!("no {}GPU: {why}", if there.is_empty() { "" } else { "other " }));
-        help.iter().for_each(|help| console.say(&format!("hint: {help}")));
+        console.say(format!("no {}GPU: {why}", if there.is_empty() { "" } else { "other " }));
+        help.iter().for_each(|help| console.say(format!("hint: {help}")));
     }
     Ok(Outcome::Done)
 }

@@ -35,7 +35,12 @@ pub(crate) fn run(arguments: &ExperimentArguments, console: &mut Console) -> any
             seed: arguments.seed,
             seeds: arguments.seeds,
             quick: arguments.quick,
-            speed: Options { device: arguments.device, python: arguments.python.as_deref(), parts: &arguments.parts },
+            speed: Options {
+                device: arguments.device,
+                python: arguments.python.as_deref(),
+                parts: &arguments.parts,
+                alone: arguments.alone,
+            },
         };
         arguments.name.run(&site, &request)?
     };

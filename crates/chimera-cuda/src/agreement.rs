@@ -87,6 +87,9 @@ impl World {
     }
 }
 
+/// Who teaches a gate.
+type Teach<'a> = dyn Fn(&Task<'_, (&[f32], usize)>) -> Result<Taught> + 'a;
+
 /// A rule and samples on which it holds.
 struct Case {
     formula: &'static str,
@@ -112,12 +115,7 @@ impl Case {
     }
 
     /// All gates, the lowest first, each taught by `teach`.
-    fn taught(
-        &self,
-        recipe: &Recipe,
-        seed: u64,
-        teach: &dyn Fn(&Task<'_, (&[f32], usize)>) -> Result<Taught>,
-    ) -> Result<Vec<(NodeId, Taught)>> {
+    fn taught(&self, recipe: &Recipe, seed: u64, teach: &Teach<'_>) -> Result<Vec<(NodeId, Taught)>> {
         let features = (self.train.z.as_slice(), WIDTH);
         let table = self.train.table();
         let ground = Ground::new(&self.dag, &[self.root], &table, (&features, WIDTH), None, |_| self.leaf.clone())

@@ -48,6 +48,9 @@ pub(crate) struct ExperimentArguments {
     /// Parts that `speed` measures, into the same files as other parts; all where none is named.
     #[arg(long, value_name = "PART", value_delimiter = ',', value_parser = parts())]
     pub(crate) parts: Vec<Part>,
+    /// `speed` leaves out the processor: measure it apart, into the same folder.
+    #[arg(long)]
+    pub(crate) alone: bool,
     /// A first look: a quarter of our own data, and of the epochs.
     #[arg(long)]
     pub(crate) quick: bool,

@@ -128,14 +128,23 @@ pub use available::gates;
 #[cfg(feature = "cuda")]
 mod available {
     use std::collections::BTreeMap;
-    use std::sync::{Arc, Mutex, PoisonError};
+    use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+    use std::thread;
 
     use chimera_cuda::gpu::{Gpu, GpuError, Missing, Precision, compiler, devices, usable};
 
     use super::{Device, DeviceChoice, Error, Gpus, Result};
 
-    /// Devices that were opened, and what gates are taught with there as soon as somebody teaches.
-    static OPENED: Mutex<BTreeMap<usize, Option<Arc<Gpu>>>> = Mutex::new(BTreeMap::new());
+    /// What gates are taught with on a device, as soon as it is ready.
+    type Ready = Arc<OnceLock<std::result::Result<Arc<Gpu>, GpuError>>>;
+
+    /// Devices that were opened.
+    static OPENED: Mutex<BTreeMap<usize, Ready>> = Mutex::new(BTreeMap::new());
+
+    /// Waits for a device, or makes it ready where nobody has begun to.
+    fn ready(number: usize, ready: &Ready) -> std::result::Result<Arc<Gpu>, GpuError> {
+        ready.get_or_init(|| Gpu::open(number, Precision::Tf32).map(Arc::new)).clone()
+    }
 
     pub(super) fn first() -> Option<Device> {
         open(0).ok()
@@ -143,7 +152,14 @@ mod available {
 
     pub(super) fn open(number: usize) -> Result<Device> {
         usable(number).map_err(|missing| refused(number, &missing))?;
-        OPENED.lock().unwrap_or_else(PoisonError::into_inner).entry(number).or_insert(None);
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.entry(number).or_insert_with(|| {
+            let gates = Ready::default();
+            // Kernels of gates take seconds to compile; meanwhile something else is done.
+            let later = Arc::clone(&gates);
+            thread::spawn(move || ready(number, &later));
+            gates
+        });
         Ok(Device::cuda(number))
     }
 
@@ -159,12 +175,8 @@ mod available {
     /// Kernels that do not compile, or what the driver reports.
     pub fn gates(device: &Device) -> Result<Option<Arc<Gpu>>> {
         let Some(number) = number(device) else { return Ok(None) };
-        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-        let gpu = opened.entry(number).or_insert(None);
-        if gpu.is_none() {
-            *gpu = Some(Arc::new(Gpu::open(number, Precision::Tf32).map_err(|error| failed(&error))?));
-        }
-        Ok(gpu.clone())
+        let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned().unwrap_or_default();
+        ready(number, &opened).map(Some).map_err(|error| failed(&error))
     }
 
     /// What the user is told of an error of a GPU.

@@ -87,12 +87,14 @@ pub struct Options<'a> {
     pub python: Option<&'a Path>,
     /// Parts to measure; all where there is none.
     pub parts: &'a [Part],
+    /// Whether the processor is left out: it was measured before, or will be.
+    pub alone: bool,
 }
 
 impl Options<'_> {
     /// Whether anything was said.
     pub(super) fn is_empty(&self) -> bool {
-        self.python.is_none() && self.parts.is_empty()
+        self.python.is_none() && self.parts.is_empty() && !self.alone
     }
 
     /// Parts in the order in which they are measured.
@@ -112,6 +114,8 @@ struct Bench<'a> {
     /// What is measured beside the processor.
     gpu: Option<(DeviceChoice, Device)>,
     python: Option<&'a Path>,
+    /// Whether the processor is left out.
+    alone: bool,
     quick: bool,
     seed: u64,
 }
@@ -123,12 +127,17 @@ impl<'a> Bench<'a> {
         let asked = lab.request.speed.device.map(|choice| Ok::<_, Error>((choice, opened(choice)?))).transpose()?;
         let gpu = asked.filter(|(_, device)| *device != cpu);
         let Lab { site, request, .. } = *lab;
-        Ok(Self { site, cpu, gpu, python: request.speed.python, quick: request.quick, seed: request.seed })
+        let alone = request.speed.alone && gpu.is_some();
+        Ok(Self { site, cpu, gpu, python: request.speed.python, alone, quick: request.quick, seed: request.seed })
     }
 
-    /// Where something is measured: the processor, and the device if there is one.
+    /// Where something is measured: the processor unless it is left out, and the device if there is one.
     fn places(&self) -> Vec<On> {
-        if self.gpu.is_some() { vec![On::Cpu, On::Gpu] } else { vec![On::Cpu] }
+        match (&self.gpu, self.alone) {
+            (Some(_), true) => vec![On::Gpu],
+            (Some(_), false) => vec![On::Cpu, On::Gpu],
+            (None, _) => vec![On::Cpu],
+        }
     }
 
     /// One of two by how long a look is wanted.

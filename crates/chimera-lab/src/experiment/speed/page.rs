@@ -178,7 +178,7 @@ fn world(book: &Book) -> String {
     }
     format!(
         "\n## From end to end\n\nA CLEVRER world: {case}{rules}, every method measured. World, import and mining are on the CPU, once; \
-         `{ALL}` has all stages but mining.\n\n{}",
+         `{ALL}` is all that depends on the device: decoding, learning, measuring.\n\n{}",
         table.text()
     )
 }

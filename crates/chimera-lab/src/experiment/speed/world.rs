@@ -31,8 +31,8 @@ use crate::site::{Event, Site};
 use crate::study::{Plan, Study};
 use crate::world::World;
 
-/// What the sum of all stages is called.
-pub(super) const ALL: &str = "all";
+/// What the sum of the stages that depend on the device is called.
+pub(super) const ALL: &str = "from a dataset to a report";
 
 /// What the number of rules is called, beside stages.
 pub(super) const RULES: &str = "rules";
@@ -89,13 +89,14 @@ pub(super) fn measure(bench: &Bench<'_>, notes: &mut Notes<'_>) -> Result<()> {
     notes.keep(vec![mining, Measurement::ours(RULES, &case, On::Cpu, (found as f64, "rules"))])?;
 
     let devices = bench.gpu.as_ref().map(|(choice, _)| (On::Gpu, *choice));
-    for (on, device) in std::iter::once((On::Cpu, DeviceChoice::Cpu)).chain(devices) {
+    let processor = (!bench.alone).then_some((On::Cpu, DeviceChoice::Cpu));
+    for (on, device) in processor.into_iter().chain(devices) {
         bench.site.say(&format!("learning and measuring on the {}", on.name()));
         let stages = learn(bench, &folder.join(on.name()), device, &dataset, (&rules, &mined), sizes)?;
         let all = stages.seconds.iter().map(|(_, seconds)| seconds).sum::<f64>();
         let told = |(what, seconds): (&str, f64)| Measurement::ours(what, &case, on, (seconds, "s"));
         let mut measured: Vec<Measurement> = stages.seconds.into_iter().map(told).collect();
-        measured.push(told((ALL, all + made + imported)));
+        measured.push(told((ALL, all)));
         measured.extend(stages.quality.map(|auroc| Measurement::ours(QUALITY, &case, on, (auroc, "AUROC"))));
         notes.keep(measured)?;
     }
