@@ -6,16 +6,17 @@
 use std::sync::Arc;
 
 use chimera_gate::cone::{Cone, LeafFeature, Moments};
-use chimera_gate::draw::Batch;
+use chimera_gate::draw::{Batch, Depth, FlatKind};
 use chimera_gate::effects::Design;
 use chimera_gate::evaluate::{Evaluator, PlacedGate, Source};
-use chimera_gate::graft::{Effects, Grafting, Labels};
+use chimera_gate::graft::{Effects, FlatNode, Grafting, Labels};
 use chimera_gate::ground::Ground;
 use chimera_gate::pass::probability;
 use chimera_gate::train::{Negatives, Problem, Recipe};
 use chimera_logic::bits::{BitTable, TruthTable};
 use chimera_logic::dag::{Dag, Edge, Node};
 use chimera_logic::load::load_text;
+use chimera_logic::truth::hard_op;
 use chimera_logic::vocabulary::Vocabulary;
 
 const WIDTH: usize = 24;
@@ -318,4 +319,45 @@ fn what_cannot_be_grafted_is_said() {
     let recipe = Recipe { negatives: Negatives::Graft, ..Recipe::default() };
     let problem = ground.task(&cone, &recipe, None, 5).teach(&|| {}).unwrap_err();
     assert!(matches!(problem, Problem::OneTruth(_)), "{problem:?}");
+}
+
+/// The truth of a flat node by plain recursion.
+fn truth_of(tree: &[FlatNode], at: usize, bits: u32) -> bool {
+    match &tree[at] {
+        FlatNode::Concept(place) => bits >> place & 1 == 1,
+        FlatNode::Gate(op, operands) => {
+            assert!(operands.iter().all(|(place, _)| *place > at), "parents come first");
+            let values: Vec<bool> =
+                operands.iter().map(|(place, negated)| truth_of(tree, *place, bits) != *negated).collect();
+            hard_op(*op, &values)
+        }
+    }
+}
+
+/// What is drawn from elsewhere says the same as what is drawn from here.
+#[test]
+fn flat_grafts_and_drawings_have_the_same_truths() {
+    let world = World::new(40, 3, true, |_| true);
+    let (effects, table) = (world.effects(true), world.table());
+    let labels = Labels::of(&table);
+    for formula in ["a => b", "a => (b & !c)", "!(a & b & c)", "(a & b) | (a & c)", "(a | !b) <=> (c => a)"] {
+        let (dag, root) = rule(formula);
+        let cone = Cone::unfold(&dag, root.node(), &|_| LeafFeature::Shared, &|_| None).unwrap();
+        let grafting = Grafting::new(&cone, &effects, &labels, concept(&dag));
+        let flat = grafting.flat();
+        for bits in 0..1_u32 << flat.concepts.len() {
+            let holds = truth_of(&flat.tree, 0, bits);
+            assert!(flat.listed[usize::from(holds)].contains(&bits), "{formula}: {bits:b}");
+            assert!(!flat.listed[usize::from(!holds)].contains(&bits), "{formula}: {bits:b}");
+        }
+
+        let features = (world.z.as_slice(), WIDTH);
+        let ground = Ground::new(&dag, &[root], &table, (&features, WIDTH), None, |_| LeafFeature::Shared);
+        let drawing = ground.drawing(&cone, Depth::Deep);
+        let flat = drawing.flat();
+        assert_eq!((flat.parts.len(), flat.pieces[0].can), (drawing.parts(), drawing.can()), "{formula}");
+        assert_eq!(flat.parts.iter().map(std::ops::Range::len).sum::<usize>(), cone.spots);
+        let samples = flat.pieces.iter().filter(|piece| matches!(piece.kind, FlatKind::Sample { .. })).count();
+        assert_eq!(samples, drawing.parts(), "{formula}");
+    }
 }
