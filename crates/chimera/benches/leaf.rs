@@ -1,7 +1,7 @@
 //! Training and using leaf banks on the CPU, side by side with the same networks in PyTorch: images a second, the
 //! share of what a plain matrix product reaches on this machine in the same run, and the memory that training takes.
 //!
-//!     cargo bench -p chimera --bench leaf -- --python "$PWD/.venv/bin/python"
+//!     cargo bench -p chimera --bench leaf -- --python "$PWD/.venv/bin/python" [--only resnet18]
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 
@@ -25,7 +25,9 @@ const TIMES: usize = 5;
 fn main() {
     #[allow(clippy::disallowed_methods, reason = "a benchmark is a program of its own")]
     let arguments: Vec<String> = std::env::args().collect();
-    let python = arguments.iter().position(|argument| argument == "--python").and_then(|at| arguments.get(at + 1));
+    let option =
+        |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
+    let (python, only) = (option("--python"), option("--only"));
     let threads = std::thread::available_parallelism().expect("a number").get();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     let peak = sgemm_peak(&pool, threads);
@@ -39,6 +41,9 @@ fn main() {
     ];
     for (network, side, batch, steps, flops) in runs {
         let name = network.as_str();
+        if only.is_some_and(|only| only != name) {
+            continue;
+        }
         println!("{name}, {side}x{side}, batch {batch}:");
         let mut training = pool.install(|| Training::new(network, side, batch));
         let mut encoding = Encoding::new(network, side, batch);

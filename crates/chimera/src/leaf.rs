@@ -24,6 +24,7 @@ mod init;
 pub mod input;
 mod layer;
 pub mod loss;
+mod maps;
 mod mobilenet;
 mod parameters;
 pub mod pool;

@@ -196,7 +196,7 @@ fn frames(device: &Device) -> Found {
 fn pooled(device: &Device) -> Found {
     let device = &device.clone().autodiff();
     let maps = drawn(6, [3, 20, 15, 18], 0.0, device).require_grad();
-    let (entering, order) = entered(maps.clone());
+    let (entering, order) = entered(maps.clone(), Order::ChannelsFirst);
     let results = leaving(largest(entering, order), order);
     let gradients = (results.clone() * drawn(7, results.dims(), 0.0, device)).sum().backward();
     vec![
@@ -242,7 +242,7 @@ fn layer(device: &Device, channels: usize, depthwise: bool, stride: usize) -> Fo
     let maps = drawn(12, [6, channels, 11, 14], 64.0, device).require_grad();
     let side = |size: usize| size.div_ceil(stride);
     let around = drawn(13, [6, channels, side(11), side(14)], 64.0, device).require_grad();
-    let ((entering, order), (way, _)) = (entered(maps.clone()), entered(around.clone()));
+    let [(entering, order), (way, _)] = [maps.clone(), around.clone()].map(|maps| entered(maps, Order::ChannelsFirst));
     // Without a ReLU: a rounded product may fall on its other side. Those are compared by whole networks.
     let after = After { around: Some(way), activation: Activation::None };
     let results = leaving(normalised(&convolution, &norm, entering, order, after), order);

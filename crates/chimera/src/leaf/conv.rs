@@ -7,6 +7,7 @@
 mod backward;
 mod forward;
 mod geometry;
+mod phases;
 mod pool;
 
 #[cfg(test)]
@@ -20,7 +21,9 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::flex::{FlexTensor, Layout};
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, Backend, DType, Dispatch, DispatchTensorKind, Flex, Shape, backend_extension};
+use burn::backend::{
+    Autodiff, Backend, BackendTensor, DType, Dispatch, DispatchTensorKind, Flex, Shape, backend_extension,
+};
 use burn::tensor::{
     Bytes, Device, Tensor, activation, module,
     ops::{ConvOptions, MaxPoolOptions},
@@ -28,6 +31,8 @@ use burn::tensor::{
 
 #[cfg(feature = "cuda")]
 use super::{cuda, layer::Activation};
+use backward::{Asked, Known};
+use forward::Ends;
 use geometry::Geometry;
 pub use geometry::Order;
 
@@ -114,8 +119,51 @@ pub(crate) fn conv2d_of_burn(
     }
 }
 
+/// A convolution where no gradient is recorded, with the normalisation and the sum that follow: weights are multiplied by
+/// a number an output, and a map is added before the ReLU. Results have channels last.
+///
+/// # Shapes
+///
+/// As [`conv2d`]; `factor`: `[outputs]`; `around`: that of the results.
+/// Nothing comes of tensors that do not lie in the memory that our loop reads.
+pub(super) fn convolve_scaled(
+    images: &Tensor<4>,
+    weight: &Tensor<4>,
+    [factor, bias]: [&Tensor<1>; 2],
+    around: Option<&Tensor<4>>,
+    how: Convolution,
+) -> Option<Tensor<4>> {
+    let (images, weight) = (in_memory(images)?, in_memory(weight)?);
+    let (factor, bias) = (in_memory(factor)?, in_memory(bias)?);
+    let around = match around {
+        Some(around) => Some(in_memory(around)?),
+        None => None,
+    };
+    let geometry = geometry(&images, &weight, how);
+    let ends = Ends {
+        factor: Some(factor.storage()),
+        bias: bias.storage(),
+        around: around.as_ref().map(FlexTensor::storage),
+        positive: how.relu,
+    };
+    let results = forward::forward(&geometry, images.storage(), weight.storage(), ends);
+    let [height, width] = geometry.output_size();
+    let shape = Shape::from([geometry.samples, height, width, geometry.outputs]);
+    Some(Tensor::from_primitive::<Flex>(tensor_of(results.values, shape)))
+}
+
+/// The numbers of a tensor in the memory of this process, where they are there and no gradient is recorded.
+fn in_memory<const D: usize>(tensor: &Tensor<D>) -> Option<FlexTensor> {
+    match tensor.clone().into_dispatch().kind {
+        DispatchTensorKind::Flex(BackendTensor::Float(tensor)) if tensor.dtype() == DType::F32 => {
+            Some(tensor.to_contiguous())
+        }
+        _ => None,
+    }
+}
+
 /// Whether a tensor of 32-bit floats lies in the memory that our loop reads.
-fn runs_here(tensor: &Tensor<4>) -> bool {
+pub(super) fn runs_here(tensor: &Tensor<4>) -> bool {
     let on_flex = match tensor.clone().into_dispatch().kind {
         DispatchTensorKind::Flex(_) => true,
         DispatchTensorKind::Autodiff(inner) => matches!(*inner, DispatchTensorKind::Flex(_)),
@@ -156,7 +204,8 @@ fn convolve(
     how: Convolution,
 ) -> (FlexTensor, Vec<u8>) {
     let (images, weight, bias) = (images.to_contiguous(), weight.to_contiguous(), bias.to_contiguous());
-    let results = forward::forward(geometry, images.storage(), weight.storage(), bias.storage(), how.relu);
+    let ends = Ends { factor: None, bias: bias.storage(), around: None, positive: how.relu };
+    let results = forward::forward(geometry, images.storage(), weight.storage(), ends);
     let [height, width] = geometry.output_size();
     let shape = match how.output_order {
         Order::ChannelsFirst => [geometry.samples, geometry.outputs, height, width],
@@ -209,15 +258,15 @@ impl Backward<Flex, 3> for Convolve {
         let (image_shape, weight_shape) = (images.layout().shape().clone(), weight.layout().shape().clone());
         let [of_images, of_weight, of_bias] = ops.parents;
         let (images, weight) = (images.to_contiguous(), weight.to_contiguous());
-        let back = backward::backward(
-            &geometry,
-            images.storage(),
-            weight.storage(),
-            cut.as_ref().map(FlexTensor::storage),
-            &winners,
-            gradient.storage(),
-            of_images.is_some(),
-        );
+        let known = Known {
+            geometry: &geometry,
+            images: images.storage(),
+            weight: weight.storage(),
+            cut: cut.as_ref().map(FlexTensor::storage),
+            winners: &winners,
+            gradient: gradient.storage(),
+        };
+        let back = backward::backward(known, Asked { images: of_images.is_some(), bias: of_bias.is_some() });
         if let (Some(node), Some(images)) = (of_images, back.images) {
             gradients.register::<Flex>(node.id, tensor_of(images, image_shape));
         }
@@ -260,6 +309,6 @@ fn geometry(images: &FlexTensor, weight: &FlexTensor, how: Convolution) -> Geome
     }
 }
 
-fn tensor_of(values: Vec<f32>, shape: Shape) -> FlexTensor {
+pub(super) fn tensor_of(values: Vec<f32>, shape: Shape) -> FlexTensor {
     FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(shape), DType::F32)
 }

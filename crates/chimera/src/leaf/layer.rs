@@ -8,8 +8,9 @@ use burn::tensor::{Device, Tensor, activation};
 
 use super::conv::{self, Order};
 #[cfg(feature = "cuda")]
-use super::cuda::{self, Largest, Normalising, Window};
+use super::cuda::{self, Largest, Window};
 use super::init::Initial;
+use super::maps::{self, Normalising};
 
 /// How fast running statistics follow the batches.
 const MOMENTUM: f64 = 0.1;
@@ -53,17 +54,21 @@ impl Activation {
     }
 }
 
-/// Pictures in the order of axes that layers are fastest with on their device: channels last on a GPU.
+/// Pictures in the order of axes that layers are fastest with on their device: channels last on a GPU, and on the CPU
+/// where that is asked for.
 ///
 /// # Shapes
 /// - `pictures`: `[N, C, H, W]`
 /// - output: the same, or `[N, H, W, C]`
-pub(super) fn entered(pictures: Tensor<4>) -> (Tensor<4>, Order) {
+pub(super) fn entered(pictures: Tensor<4>, on_cpu: Order) -> (Tensor<4>, Order) {
     #[cfg(feature = "cuda")]
     if cuda::runs_here(&pictures) {
         return (pictures.permute([0, 2, 3, 1]), Order::ChannelsLast);
     }
-    (pictures, Order::ChannelsFirst)
+    match on_cpu {
+        Order::ChannelsLast if conv::runs_here(&pictures) => (pictures.permute([0, 2, 3, 1]), on_cpu),
+        _ => (pictures, Order::ChannelsFirst),
+    }
 }
 
 /// A convolution without bias over squares of pixels.
@@ -99,23 +104,40 @@ impl Convolution {
     }
 
     /// # Shapes
-    /// - `input`: `[N, inputs, H, W]`
+    /// - `input`: `[N, inputs, H, W]`, or with channels last as `order` says
     /// - `weight`: `[outputs, inputs / groups, kernel, kernel]`
-    /// - output: `[N, outputs, H / stride, W / stride]`, rounded up
-    fn apply(&self, input: Tensor<4>, weight: Tensor<4>, bias: Option<Tensor<1>>) -> Tensor<4> {
-        if self.groups > 1 {
-            let options = ConvOptions::new([self.stride; 2], [self.padding; 2], [1, 1], self.groups);
-            return module::conv2d(input, weight, bias, options);
+    /// - output: `[N, outputs, H / stride, W / stride]`, rounded up, in the same order
+    fn apply(&self, input: Tensor<4>, weight: Tensor<4>, bias: Option<Tensor<1>>, order: Order) -> Tensor<4> {
+        if self.groups == 1 {
+            return conv::conv2d(input, weight, bias, self.how(order, Activation::None));
         }
-        let how = conv::Convolution {
+        let options = ConvOptions::new([self.stride; 2], [self.padding; 2], [1, 1], self.groups);
+        match order {
+            Order::ChannelsFirst => module::conv2d(input, weight, bias, options),
+            Order::ChannelsLast => {
+                module::conv2d(input.permute([0, 3, 1, 2]), weight, bias, options).permute([0, 2, 3, 1])
+            }
+        }
+    }
+
+    fn how(&self, order: Order, activation: Activation) -> conv::Convolution {
+        conv::Convolution {
             stride: self.stride,
             padding: self.padding,
-            relu: false,
+            relu: activation == Activation::Relu,
             pool: false,
-            input_order: Order::ChannelsFirst,
-            output_order: Order::ChannelsFirst,
-        };
-        conv::conv2d(input, weight, bias, how)
+            input_order: order,
+            output_order: order,
+        }
+    }
+
+    /// The same over maps with channels last on the CPU where no gradient is recorded, with the normalisation as a factor
+    /// and a summand an output and with what follows; nothing where that must be done one after another.
+    fn apply_scaled(&self, input: &Tensor<4>, [factor, summand]: [&Tensor<1>; 2], after: &After) -> Option<Tensor<4>> {
+        let how = self.how(Order::ChannelsLast, after.activation);
+        let joined = self.groups == 1 && after.activation != Activation::Relu6;
+        joined
+            .then(|| conv::convolve_scaled(input, &self.weight.val(), [factor, summand], after.around.as_ref(), how))?
     }
 
     /// The same over maps with channels last on a GPU, with what follows.
@@ -174,13 +196,27 @@ impl BatchNorm {
     /// Normalises by the statistics of the batch and lets the running ones follow.
     fn learn(&self, input: Tensor<4>) -> Tensor<4> {
         let [pictures, _, height, width] = input.dims();
-        let count = (pictures * height * width) as f64;
         let result = batch_norm_train(input, self.weight.val(), self.bias.val(), EPSILON);
-        // The batch is normalised by the biased variance, the running one follows the unbiased.
-        let variance = result.variance.mul_scalar(count / (count - 1.0).max(1.0));
-        follow(&self.running_mean, result.mean);
-        follow(&self.running_var, variance);
+        self.track(result.mean, result.variance, pictures * height * width);
         result.output
+    }
+
+    /// The same over maps with channels last on the CPU, with what follows.
+    fn learn_and_follow(&self, input: Tensor<4>, after: After) -> Tensor<4> {
+        let [pictures, height, width, _] = input.dims();
+        let how = Normalising { activation: after.activation, epsilon: EPSILON as f32 };
+        let (result, [mean, variance]) = maps::normalise(input, self.weight.val(), self.bias.val(), after.around, how);
+        self.track(mean, variance, pictures * height * width);
+        result
+    }
+
+    /// Lets the running statistics follow those of a batch of so many pixels.
+    fn track(&self, mean: Tensor<1>, variance: Tensor<1>, pixels: usize) {
+        let count = pixels as f64;
+        // The batch is normalised by the biased variance, the running one follows the unbiased.
+        let variance = variance.mul_scalar(count / (count - 1.0).max(1.0));
+        follow(&self.running_mean, mean);
+        follow(&self.running_var, variance);
     }
 
     /// The same over maps with channels last on a GPU, with what follows.
@@ -188,7 +224,8 @@ impl BatchNorm {
     fn learn_on_gpu(&self, input: Tensor<4>, around: Option<Tensor<4>>, activation: Activation) -> Tensor<4> {
         let device = input.device();
         let running = [&self.running_mean, &self.running_var].map(|running| running.value_sync().to_device(&device));
-        let how = Normalising { activation, has_around: false, epsilon: EPSILON as f32, momentum: MOMENTUM as f32 };
+        let how =
+            cuda::Normalising { activation, has_around: false, epsilon: EPSILON as f32, momentum: MOMENTUM as f32 };
         let (result, [mean, variance]) =
             cuda::normalise(input, self.weight.val(), self.bias.val(), around, running, how);
         self.running_mean.update(mean.detach());
@@ -249,27 +286,31 @@ pub(super) fn normalised(
 ) -> Tensor<4> {
     let device = input.device();
     let weight = convolution.weight.val();
-    let learns = device.is_autodiff() && norm.training.is_enabled();
-    let (weight, bias) = if learns {
-        (weight, None)
-    } else {
-        let [factor, summand] = norm.affine(&device);
-        let channels = factor.dims()[0];
-        (weight * factor.reshape([channels, 1, 1, 1]), Some(summand))
-    };
-    match order {
+    if device.is_autodiff() && norm.training.is_enabled() {
         #[cfg(feature = "cuda")]
-        Order::ChannelsLast if learns => {
-            let maps = convolution.apply_on_gpu(input, weight, bias, None, Activation::None);
-            norm.learn_on_gpu(maps, after.around, after.activation)
+        if order == Order::ChannelsLast && cuda::runs_here(&input) {
+            let maps = convolution.apply_on_gpu(input, weight, None, None, Activation::None);
+            return norm.learn_on_gpu(maps, after.around, after.activation);
         }
-        #[cfg(feature = "cuda")]
-        Order::ChannelsLast => convolution.apply_on_gpu(input, weight, bias, after.around, after.activation),
-        _ => {
-            let maps = convolution.apply(input, weight, bias);
-            after.apply(if learns { norm.learn(maps) } else { maps })
-        }
+        let maps = convolution.apply(input, weight, None, order);
+        return match order {
+            Order::ChannelsFirst => after.apply(norm.learn(maps)),
+            Order::ChannelsLast => norm.learn_and_follow(maps, after),
+        };
     }
+    let [factor, summand] = norm.affine(&device);
+    if order == Order::ChannelsLast
+        && let Some(maps) = convolution.apply_scaled(&input, [&factor, &summand], &after)
+    {
+        return maps;
+    }
+    let channels = factor.dims()[0];
+    let (weight, bias) = (weight * factor.reshape([channels, 1, 1, 1]), Some(summand));
+    #[cfg(feature = "cuda")]
+    if order == Order::ChannelsLast && cuda::runs_here(&input) {
+        return convolution.apply_on_gpu(input, weight, bias, after.around, after.activation);
+    }
+    after.apply(convolution.apply(input, weight, bias, order))
 }
 
 /// The largest of three by three, every second one down and across.
@@ -278,10 +319,13 @@ pub(super) fn normalised(
 /// - `input`: `[N, C, H, W]`, or with channels last as `order` says
 /// - output: half as high and wide, rounded up
 pub(super) fn largest(input: Tensor<4>, order: Order) -> Tensor<4> {
+    #[cfg(feature = "cuda")]
+    if order == Order::ChannelsLast && cuda::runs_here(&input) {
+        return cuda::largest(input, Largest { kernel: 3, stride: 2, padding: 1 });
+    }
     match order {
-        #[cfg(feature = "cuda")]
-        Order::ChannelsLast => cuda::largest(input, Largest { kernel: 3, stride: 2, padding: 1 }),
-        _ => max_pool2d(input, MaxPoolOptions::new([3, 3]).with_stride([2, 2]).with_padding([1, 1])),
+        Order::ChannelsLast => maps::largest(input),
+        Order::ChannelsFirst => max_pool2d(input, MaxPoolOptions::new([3, 3]).with_stride([2, 2]).with_padding([1, 1])),
     }
 }
 
@@ -373,5 +417,39 @@ mod tests {
         // 0.1 * 10, then 0.9 * 1 + 0.1 * 10.
         close(copy.running_mean.value(), &[1.0]);
         close(norm.running_mean.value_sync(), &[1.9]);
+    }
+
+    /// Both orders of axes, with what goes around and gradients, learning and folded.
+    #[test]
+    fn channels_last_is_the_same_as_first() {
+        for records in [true, false] {
+            let device = if records { Device::flex().autodiff() } else { Device::flex() };
+            let initial = &mut Initial::new(Some(0), "test", &device);
+            let layer = (Convolution::new(initial, 3, 20, 3, 2), BatchNorm::new(initial, 20));
+            let pictures = initial.normal([2, 3, 9, 8], 1.0).val();
+            let around = initial.normal([2, 20, 5, 4], 1.0).val();
+            let run = |order: Order| {
+                let (input, found) = entered(pictures.clone(), order);
+                assert_eq!(found, order);
+                let there = match order {
+                    Order::ChannelsFirst => around.clone(),
+                    Order::ChannelsLast => around.clone().permute([0, 2, 3, 1]),
+                };
+                let after = After { around: Some(there), activation: Activation::Relu };
+                let maps = largest(normalised(&layer.0, &layer.1, input, order, after), order);
+                let means = channel_means(maps, order);
+                let gradient = records.then(|| {
+                    let gradients = means.clone().powi_scalar(2).sum().backward();
+                    layer.0.weight.val().grad(&gradients).map_or_else(Vec::new, |of| of.into_data().iter().collect())
+                });
+                (means.reshape([40]), gradient.unwrap_or_default())
+            };
+            let (first, last) = (run(Order::ChannelsFirst), run(Order::ChannelsLast));
+            let first_means: Vec<f32> = first.0.into_data().iter().collect();
+            close(last.0, &first_means);
+            assert_eq!((first.1.len(), last.1.len()), if records { (540, 540) } else { (0, 0) });
+            let far = first.1.iter().zip(&last.1).find(|(one, other): &(&f32, &f32)| (*one - *other).abs() > 1e-4);
+            assert!(far.is_none(), "{far:?}");
+        }
     }
 }

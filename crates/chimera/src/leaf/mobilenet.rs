@@ -64,7 +64,8 @@ impl MobilenetV2 {
     /// - `input`: `[N, 3, S, S]`
     /// - output: `[N, 1280]`, between 0 and 6
     pub(super) fn forward(&self, input: Tensor<4>) -> Tensor<2> {
-        let (input, order) = entered(input);
+        // Burn's convolution of single channels has them first.
+        let (input, order) = entered(input, Order::ChannelsFirst);
         let features = self.features.iter().fold(input, |features, stage| match stage {
             Stage::Plain((convolution, norm)) => activated(convolution, norm, features, order),
             Stage::Block(block) => block.forward(features, order),

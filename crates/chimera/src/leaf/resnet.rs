@@ -47,7 +47,7 @@ impl Resnet18 {
     /// - `input`: `[N, 3, S, S]`
     /// - output: `[N, 512]`, not negative
     pub(super) fn forward(&self, input: Tensor<4>) -> Tensor<2> {
-        let (input, order) = entered(input);
+        let (input, order) = entered(input, Order::ChannelsLast);
         let stem = normalised(&self.conv1, &self.bn1, input, order, After::activated(Activation::Relu));
         let stages = [&self.layer1, &self.layer2, &self.layer3, &self.layer4];
         let blocks = stages.into_iter().flatten();

@@ -1,17 +1,28 @@
 //! Gradients of a convolution: of its weights and bias, and of its images where they are asked for.
 //!
 //! A batch is cut into shards whose number depends on sizes alone. Each shard sums its own gradients in order, and
-//! shards are added in order, so threads change no bit.
+//! shards are added in order, so threads change no bit. With more threads than shards, parts of a shard's weights and rows
+//! of images are shared among threads: that changes no sum.
+
+use std::cell::RefCell;
+use std::mem;
 
 use rayon::prelude::*;
 
-use super::geometry::{Frame, Geometry, Order, Scratch, reorder, with_scratch};
+use super::geometry::{Block, Frame, Geometry, Order, Panel, floats, panels, reorder, with_scratch};
+use super::phases::{Phase, all_phases, phases};
 use super::pool::Rows;
-use chimera_gate::product::{Finish, LANES, Walk, multiply};
+use chimera_gate::product::{Finish, LANES, PANEL, Walk, multiply};
 
 /// Shards of a batch: enough for many threads, few enough that their sums stay small beside the activations.
 const SHARDS: usize = 16;
-const SHARD_FLOATS: usize = 16 << 20;
+const SHARD_FLOATS: usize = 640 << 10;
+
+/// Floats of an image and of its gradient that a core works on at a time.
+const BAND_FLOATS: usize = 32 << 10;
+
+/// Floats of frames that are kept from one batch to the next.
+const KEPT_FLOATS: usize = 16 << 20;
 
 /// What a convolution passes back.
 #[derive(Debug)]
@@ -20,212 +31,275 @@ pub(super) struct Gradients {
     pub images: Option<Vec<f32>>,
     /// Of the weights, `[outputs, inputs, height, width]`.
     pub weight: Vec<f32>,
-    /// Of the bias.
+    /// Of the bias; zero where it is not asked for.
     pub bias: Vec<f32>,
 }
 
-/// Gradients from that of the results. `cut` are the results where the forward pass kept only what is positive,
-/// `winners` are those of its pooling.
-pub(super) fn backward(
-    geometry: &Geometry,
-    images: &[f32],
-    weight: &[f32],
-    cut: Option<&[f32]>,
-    winners: &[u8],
-    gradient: &[f32],
-    of_images: bool,
-) -> Gradients {
+/// What a convolution was given, and what came of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub geometry: &'a Geometry,
+    pub images: &'a [f32],
+    pub weight: &'a [f32],
+    /// The results where the forward pass kept only what is positive.
+    pub cut: Option<&'a [f32]>,
+    /// Those of the pooling.
+    pub winners: &'a [u8],
+    /// Of the results.
+    pub gradient: &'a [f32],
+}
+
+/// Which gradients are asked for beside that of the weights.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    pub images: bool,
+    pub bias: bool,
+}
+
+/// Gradients from that of the results.
+pub(super) fn backward(known: Known<'_>, asked: Asked) -> Gradients {
+    let geometry = known.geometry;
     let columns = geometry.padded_outputs();
     let places = geometry.kernel[0] * geometry.kernel[1] * geometry.inputs;
     let sums = (places + 1) * columns;
     let shards = SHARDS.min(SHARD_FLOATS / sums).clamp(1, geometry.samples.max(1));
     let per_shard = geometry.samples.div_ceil(shards).max(1);
-    let phases = if of_images { phases(geometry, weight) } else { Vec::new() };
+    let phases = if asked.images { phases(geometry, known.weight) } else { Vec::new() };
     let mut partial = vec![0.0; geometry.samples.div_ceil(per_shard) * sums];
-    let mut to_images = vec![0.0; if of_images { images.len() } else { 0 }];
-    let image_chunk = per_shard * geometry.input_floats();
-    let shard = |at: usize, sums: &mut [f32], to_images: &mut [f32]| {
-        with_scratch(|scratch| {
-            let samples = at * per_shard..((at + 1) * per_shard).min(geometry.samples);
-            for (sample, index) in samples.enumerate() {
-                let of = |floats: usize| index * floats..(index + 1) * floats;
-                let result = of(geometry.output_floats());
-                let winners = winners.get(result.clone());
-                frame_gradient(geometry, cut.map(|all| &all[result.clone()]), winners, &gradient[result], scratch);
-                add_weight(geometry, &images[of(geometry.input_floats())], scratch, sums);
-                if of_images {
-                    let from = sample * geometry.input_floats();
-                    image(geometry, &phases, scratch, &mut to_images[from..from + geometry.input_floats()]);
-                }
-            }
-        });
-    };
-    if of_images {
-        partial
-            .par_chunks_mut(sums)
-            .zip(to_images.par_chunks_mut(image_chunk))
-            .enumerate()
-            .for_each(|(at, (sums, to_images))| shard(at, sums, to_images));
+    let mut to_images = vec![0.0; if asked.images { known.images.len() } else { 0 }];
+    let work = Work { known, asked, phases: &phases };
+    if partial.len() / sums >= rayon::current_num_threads() {
+        work.by_shard(per_shard, (&mut partial, sums), &mut to_images);
     } else {
-        partial.par_chunks_mut(sums).enumerate().for_each(|(at, sums)| shard(at, sums, &mut []));
+        work.by_part(per_shard, (&mut partial, sums), &mut to_images);
     }
     let total = add_shards(partial, sums);
     let bias = total[places * columns..][..geometry.outputs].to_vec();
-    Gradients { images: of_images.then_some(to_images), weight: unpack(geometry, &total), bias }
+    Gradients { images: asked.images.then_some(to_images), weight: unpack(geometry, &total), bias }
 }
 
-/// Puts the gradient of one result into its frame, without what the forward pass cut off.
-fn frame_gradient(
-    geometry: &Geometry,
-    cut: Option<&[f32]>,
-    winners: Option<&[u8]>,
-    gradient: &[f32],
-    scratch: &mut Scratch,
-) {
-    let mut passed = gradient;
-    if let Some(result) = cut {
-        let pairs = gradient.iter().zip(result);
-        scratch.other.clear();
-        scratch.other.extend(pairs.map(|(gradient, result)| if *result > 0.0 { *gradient } else { 0.0 }));
-        passed = &scratch.other;
-    }
-    let (frame, windows, channels) = (geometry.gradient_frame(), geometry.windows(), geometry.outputs);
-    match winners.filter(|_| geometry.pool) {
-        None => frame.fill(&mut scratch.gradient, passed, geometry.output_order, windows, channels),
-        Some(winners) => {
-            let (rows, row) = (Rows { width: windows[1], channels }, geometry.output_size()[1] * channels);
-            frame.fill_rows(&mut scratch.gradient, windows, |y, pixels| {
-                let from = y / 2 * row;
-                let place = 2 * u8::from(y % 2 == 1);
-                rows.spread(&passed[from..from + row], &winners[from..from + row], place, frame.channels, pixels);
+#[derive(Clone, Copy)]
+struct Work<'a> {
+    known: Known<'a>,
+    asked: Asked,
+    phases: &'a [Phase],
+}
+
+impl Work<'_> {
+    /// A shard a thread, an image at a time: what a thread works on stays near.
+    fn by_shard(&self, per_shard: usize, (partial, sums): (&mut [f32], usize), to_images: &mut [f32]) {
+        let geometry = self.known.geometry;
+        let (window, frame) = (geometry.window_frame(), geometry.gradient_frame());
+        let shard = |at: usize, sums: &mut [f32], to_images: &mut [f32]| {
+            with_scratch(|scratch| {
+                let samples = at * per_shard..((at + 1) * per_shard).min(geometry.samples);
+                let mut parts = Part::all(geometry, sums);
+                for (sample, index) in samples.enumerate() {
+                    let passed = self.passed(index, &mut scratch.other);
+                    let gradient = floats(&mut scratch.gradient, frame.floats());
+                    self.fill_gradient(index, passed, gradient, 0);
+                    let image = floats(&mut scratch.image, window.floats());
+                    self.fill_image(index, image, 0);
+                    parts.iter_mut().filter(|part| part.wanted(self.asked)).for_each(|part| {
+                        part.add(geometry, image, gradient);
+                    });
+                    if self.asked.images {
+                        let from = sample * geometry.input_floats();
+                        self.image(gradient, &mut scratch.other, &mut to_images[from..][..geometry.input_floats()]);
+                    }
+                }
             });
+        };
+        if self.asked.images {
+            let images = to_images.par_chunks_mut(per_shard * geometry.input_floats());
+            let shards = partial.par_chunks_mut(sums).zip(images).enumerate();
+            shards.for_each(|(at, (sums, to_images))| shard(at, sums, to_images));
+        } else {
+            partial.par_chunks_mut(sums).enumerate().for_each(|(at, sums)| shard(at, sums, &mut []));
         }
     }
-}
 
-/// Adds one image's gradients of weights and bias.
-fn add_weight(geometry: &Geometry, image: &[f32], scratch: &mut Scratch, sums: &mut [f32]) {
-    let (window, frame) = (geometry.window_frame(), geometry.gradient_frame());
-    window.fill(&mut scratch.image, image, geometry.input_order, geometry.size, geometry.inputs);
-    let ([height, width], columns) = (geometry.windows(), geometry.padded_outputs());
-    let rows = geometry.kernel[1] * geometry.inputs;
-    let walk = Walk {
-        segments: height,
-        steps: width,
-        a: [1, geometry.stride * window.row(), geometry.stride * geometry.inputs],
-        b: [frame.row(), columns],
-        c: columns,
-    };
-    let gradient = &scratch.gradient[frame.border * (frame.row() + columns)..];
-    for (y, sums) in sums.chunks_mut(rows * columns).take(geometry.kernel[0]).enumerate() {
-        multiply(&walk, rows, columns, &scratch.image[y * window.row()..], gradient, sums, Finish::Add);
+    /// All images are framed first; then threads share parts of the weights and rows of the images.
+    fn by_part(&self, per_shard: usize, (partial, sums): (&mut [f32], usize), to_images: &mut [f32]) {
+        let geometry = self.known.geometry;
+        let (window, frame) = (geometry.window_frame(), geometry.gradient_frame());
+        let cut = self.known.cut.map(|result| positive(self.known.gradient, result));
+        let passed = cut.as_deref().unwrap_or(self.known.gradient);
+        let mut kept = FRAMES.take();
+        let [images, gradients] = &mut kept;
+        let images = floats(images, geometry.samples * window.floats());
+        let gradients = floats(gradients, geometry.samples * frame.floats());
+        // Any number of rows will do: they are only copied.
+        let rows = |frame: &Frame| frame.height.div_ceil(4) * frame.row();
+        images.par_chunks_mut(window.floats()).enumerate().for_each(|(sample, image)| {
+            let image = image.par_chunks_mut(rows(&window)).enumerate();
+            image.for_each(|(at, part)| self.fill_image(sample, part, at * window.height.div_ceil(4)));
+        });
+        gradients.par_chunks_mut(frame.floats()).enumerate().for_each(|(sample, gradient)| {
+            let passed = &passed[sample * geometry.output_floats()..][..geometry.output_floats()];
+            let gradient = gradient.par_chunks_mut(rows(&frame)).enumerate();
+            gradient.for_each(|(at, part)| {
+                self.fill_gradient(sample, passed, part, at * frame.height.div_ceil(4));
+            });
+        });
+        let (images, gradients) = (&*images, &*gradients);
+        let weights = || {
+            let shards = partial.chunks_exact_mut(sums).enumerate();
+            let parts =
+                shards.flat_map(|(shard, sums)| Part::all(geometry, sums).into_iter().map(move |part| (shard, part)));
+            let parts: Vec<_> = parts.filter(|(_, part)| part.wanted(self.asked)).collect();
+            parts.into_par_iter().with_max_len(1).for_each(|(shard, mut part)| {
+                for sample in shard * per_shard..((shard + 1) * per_shard).min(geometry.samples) {
+                    let image = &images[sample * window.floats()..][..window.floats()];
+                    part.add(geometry, image, &gradients[sample * frame.floats()..][..frame.floats()]);
+                }
+            });
+        };
+        let of_images = || {
+            let samples = to_images.par_chunks_mut(geometry.input_floats()).zip(gradients.par_chunks(frame.floats()));
+            samples.for_each(|(to, gradient)| self.image_by_rows(gradient, to));
+        };
+        rayon::join(weights, of_images);
+        if kept.iter().map(Vec::len).sum::<usize>() <= KEPT_FLOATS {
+            FRAMES.set(kept);
+        }
     }
-    let bias = &mut sums[geometry.kernel[0] * rows * columns..];
-    for row in gradient.chunks(frame.row()).take(height) {
-        for pixel in row[..width * columns].chunks_exact(columns) {
-            for (bias, value) in bias.iter_mut().zip(pixel) {
-                *bias += value;
+
+    /// The gradient of one result, without what the forward pass cut off.
+    fn passed<'b>(&'b self, sample: usize, other: &'b mut Vec<f32>) -> &'b [f32] {
+        let of = sample * self.known.geometry.output_floats()..(sample + 1) * self.known.geometry.output_floats();
+        let gradient = &self.known.gradient[of.clone()];
+        let Some(cut) = self.known.cut else { return gradient };
+        let pairs = gradient.iter().zip(&cut[of]);
+        other.clear();
+        other.extend(pairs.map(|(gradient, result)| if *result > 0.0 { *gradient } else { 0.0 }));
+        other
+    }
+
+    /// Puts the gradient of one result into rows of its frame.
+    fn fill_gradient(&self, sample: usize, passed: &[f32], rows: &mut [f32], first: usize) {
+        let geometry = self.known.geometry;
+        let (frame, windows, channels) = (geometry.gradient_frame(), geometry.windows(), geometry.outputs);
+        if !geometry.pool {
+            return frame.fill(rows, first, passed, geometry.output_order, windows, channels);
+        }
+        let winners = &self.known.winners[sample * geometry.output_floats()..][..geometry.output_floats()];
+        let (pooled, row) = (Rows { width: windows[1], channels }, geometry.output_size()[1] * channels);
+        frame.fill_rows(rows, first, windows, |y, pixels| {
+            let from = y / 2 * row;
+            let place = 2 * u8::from(y % 2 == 1);
+            pooled.spread(&passed[from..from + row], &winners[from..from + row], place, frame.channels, pixels);
+        });
+    }
+
+    /// Puts one image into rows of its frame.
+    fn fill_image(&self, sample: usize, rows: &mut [f32], first: usize) {
+        let geometry = self.known.geometry;
+        let image = &self.known.images[sample * geometry.input_floats()..][..geometry.input_floats()];
+        geometry.window_frame().fill(rows, first, image, geometry.input_order, geometry.size, geometry.inputs);
+    }
+
+    /// Gradient of one image from the framed gradient of its result.
+    fn image(&self, gradient: &[f32], other: &mut Vec<f32>, to: &mut [f32]) {
+        let geometry = self.known.geometry;
+        match geometry.input_order {
+            Order::ChannelsLast => all_phases(geometry, self.phases, gradient, 0, to),
+            Order::ChannelsFirst => {
+                let other = floats(other, to.len());
+                other.fill(0.0);
+                all_phases(geometry, self.phases, gradient, 0, other);
+                reorder(other, geometry.inputs, to);
             }
         }
     }
+
+    /// The same on several threads.
+    fn image_by_rows(&self, gradient: &[f32], to: &mut [f32]) {
+        let geometry = self.known.geometry;
+        if geometry.input_order == Order::ChannelsFirst {
+            return with_scratch(|scratch| self.image(gradient, &mut scratch.other, to));
+        }
+        let bands = rayon::current_num_threads().div_ceil(geometry.samples).max(2);
+        let rows = geometry.size[0].div_ceil(bands).next_multiple_of(geometry.stride);
+        to.par_chunks_mut(rows * geometry.size[1] * geometry.inputs)
+            .enumerate()
+            .for_each(|(at, to)| all_phases(geometry, self.phases, gradient, at * rows, to));
+    }
 }
 
-/// Pixels of the image that lie alike under the windows, and the weights that reach them, as a right operand.
-struct Phase {
-    /// First pixel, down and across.
-    first: [usize; 2],
-    /// Pixels, down and across.
-    count: [usize; 2],
-    /// First pixel of the gradient's frame that the first one reads.
-    from: [usize; 2],
-    /// Weights that reach a pixel, down and across.
-    taps: [usize; 2],
-    /// `[taps down, taps across, padded outputs, padded inputs]`
-    weight: Vec<f32>,
+thread_local! {
+    /// Frames of a batch and of its gradients: a large buffer that is new costs more than the copy into it.
+    static FRAMES: RefCell<[Vec<f32>; 2]> = RefCell::default();
 }
 
-/// With a stride of two, a pixel is reached by other weights than its neighbour: one phase a pair of remainders.
-fn phases(geometry: &Geometry, weight: &[f32]) -> Vec<Phase> {
-    let stride = geometry.stride;
-    let frame = geometry.gradient_frame();
-    (0..stride * stride)
-        .map(|pair| {
-            let remainder = [pair / stride, pair % stride];
-            let axis = |axis: usize| {
-                let first = (remainder[axis] + stride - geometry.padding % stride) % stride;
-                let count = geometry.size[axis].saturating_sub(first).div_ceil(stride);
-                let taps = geometry.kernel[axis].saturating_sub(remainder[axis]).div_ceil(stride);
-                let from = (first + geometry.padding) / stride + frame.border + 1 - taps.max(1);
-                (first, count, from, taps)
-            };
-            let (down, across) = (axis(0), axis(1));
-            let taps = [down.3, across.3];
-            Phase {
-                first: [down.0, across.0],
-                count: [down.1, across.1],
-                from: [down.2, across.2],
-                taps,
-                weight: pack(geometry, weight, remainder, taps),
+/// The gradient where the result is positive.
+fn positive(gradient: &[f32], result: &[f32]) -> Vec<f32> {
+    let pairs = gradient.par_iter().zip(result);
+    pairs.map(|(gradient, result)| if *result > 0.0 { *gradient } else { 0.0 }).collect()
+}
+
+/// Sums that a thread adds to on its own.
+enum Part<'a> {
+    /// Of one row of windows of weights, for a panel of outputs.
+    Weight {
+        row: usize,
+        panel: Panel,
+        sums: &'a mut [f32],
+    },
+    Bias(&'a mut [f32]),
+}
+
+impl<'a> Part<'a> {
+    /// All of a shard: `[panels, height, width, inputs, outputs of the panel]`, then the bias.
+    fn all(geometry: &Geometry, mut sums: &'a mut [f32]) -> Vec<Self> {
+        let rows = geometry.kernel[1] * geometry.inputs;
+        let mut parts = Vec::new();
+        for panel in panels(geometry.padded_outputs()) {
+            for row in 0..geometry.kernel[0] {
+                let (here, rest) = mem::take(&mut sums).split_at_mut(rows * panel.width);
+                parts.push(Part::Weight { row, panel, sums: here });
+                sums = rest;
             }
-        })
-        .collect()
-}
+        }
+        parts.push(Part::Bias(sums));
+        parts
+    }
 
-fn pack(geometry: &Geometry, weight: &[f32], remainder: [usize; 2], taps: [usize; 2]) -> Vec<f32> {
-    let (inputs, padded) = (geometry.padded_inputs(), geometry.padded_outputs());
-    let [height, width] = geometry.kernel;
-    let mut packed = vec![0.0; (taps[0] * taps[1] * padded * inputs).max(LANES)];
-    for down in 0..taps[0] {
-        for across in 0..taps[1] {
-            let y = remainder[0] + geometry.stride * (taps[0] - 1 - down);
-            let x = remainder[1] + geometry.stride * (taps[1] - 1 - across);
-            for output in 0..geometry.outputs {
-                let to = ((down * taps[1] + across) * padded + output) * inputs;
-                for input in 0..geometry.inputs {
-                    packed[to + input] = weight[((output * geometry.inputs + input) * height + y) * width + x];
+    fn wanted(&self, asked: Asked) -> bool {
+        asked.bias || matches!(self, Part::Weight { .. })
+    }
+
+    /// Adds what one image and the gradient of its result give.
+    fn add(&mut self, geometry: &Geometry, image: &[f32], gradient: &[f32]) {
+        let (window, frame) = (geometry.window_frame(), geometry.gradient_frame());
+        let ([height, width], columns) = (geometry.windows(), frame.channels);
+        let gradient = &gradient[frame.border * (frame.row() + columns)..];
+        match self {
+            Part::Weight { row, panel, sums } => {
+                let (image, gradient) = (&image[*row * window.row()..], &gradient[panel.first..]);
+                let (down, rows) = (geometry.stride * window.row(), geometry.kernel[1] * geometry.inputs);
+                let band = (BAND_FLOATS / (down + frame.row())).clamp(1, height);
+                for first in (0..height).step_by(band) {
+                    let walk = Walk {
+                        segments: band.min(height - first),
+                        steps: width,
+                        a: [1, down, geometry.stride * geometry.inputs],
+                        b: [frame.row(), columns],
+                        c: panel.width,
+                    };
+                    let (image, gradient) = (&image[first * down..], &gradient[first * frame.row()..]);
+                    multiply(&walk, rows, panel.width, image, gradient, sums, Finish::Add);
                 }
             }
-        }
-    }
-    packed
-}
-
-/// Gradient of one image from the framed gradient of its result.
-fn image(geometry: &Geometry, phases: &[Phase], scratch: &mut Scratch, to: &mut [f32]) {
-    let frame = geometry.gradient_frame();
-    match geometry.input_order {
-        Order::ChannelsLast => all_phases(geometry, phases, &frame, &scratch.gradient, to),
-        Order::ChannelsFirst => {
-            scratch.other.resize(to.len(), 0.0);
-            all_phases(geometry, phases, &frame, &scratch.gradient, &mut scratch.other);
-            reorder(&scratch.other, geometry.inputs, to);
-        }
-    }
-}
-
-fn all_phases(geometry: &Geometry, phases: &[Phase], frame: &Frame, gradient: &[f32], to: &mut [f32]) {
-    let row = geometry.size[1] * geometry.inputs;
-    for phase in phases.iter().filter(|phase| phase.count[1] > 0) {
-        let steps = phase.taps[1] * frame.channels;
-        let walk = Walk {
-            segments: phase.taps[0],
-            steps,
-            a: [frame.channels, frame.row(), 1],
-            b: [steps * geometry.padded_inputs(), geometry.padded_inputs()],
-            c: geometry.stride * geometry.inputs,
-        };
-        for y in 0..phase.count[0] {
-            let from = (phase.from[0] + y) * frame.row() + phase.from[1] * frame.channels;
-            let into = (phase.first[0] + geometry.stride * y) * row + phase.first[1] * geometry.inputs;
-            multiply(
-                &walk,
-                phase.count[1],
-                geometry.inputs,
-                &gradient[from..],
-                &phase.weight,
-                &mut to[into..],
-                Finish::Replace,
-            );
+            Part::Bias(bias) => {
+                for row in gradient.chunks(frame.row()).take(height) {
+                    for pixel in row[..width * columns].chunks_exact(columns) {
+                        for (bias, value) in bias.iter_mut().zip(pixel) {
+                            *bias += value;
+                        }
+                    }
+                }
+            }
         }
     }
 }
@@ -247,14 +321,24 @@ fn add_shards(mut partial: Vec<f32>, sums: usize) -> Vec<f32> {
 
 /// Gradients of the weights back in the order `[outputs, inputs, height, width]`.
 fn unpack(geometry: &Geometry, sums: &[f32]) -> Vec<f32> {
-    let (inputs, taps, padded) = (geometry.inputs, geometry.kernel[0] * geometry.kernel[1], geometry.padded_outputs());
-    let mut weight = vec![0.0; geometry.outputs * inputs * taps];
-    for (output, filter) in weight.chunks_exact_mut(inputs * taps).enumerate() {
-        for (input, window) in filter.chunks_exact_mut(taps).enumerate() {
-            for (tap, value) in window.iter_mut().enumerate() {
-                *value = sums[(tap * inputs + input) * padded + output];
+    let (inputs, taps) = (geometry.inputs, geometry.kernel[0] * geometry.kernel[1]);
+    let filter = inputs * taps;
+    let mut weight = vec![0.0; geometry.outputs * filter];
+    let pairs = weight.par_chunks_mut(filter * PANEL).zip(sums.par_chunks(filter * PANEL));
+    pairs.zip(panels(geometry.outputs).collect::<Vec<_>>()).for_each(|((filters, sums), panel)| {
+        let mut block = Block::new();
+        for first in (0..filter).step_by(Block::ROWS) {
+            let count = Block::ROWS.min(filter - first);
+            for (place, row) in (first..first + count).zip(block.rows()) {
+                let from = (place % taps * inputs + place / taps) * panel.width;
+                row[..panel.columns].copy_from_slice(&sums[from..from + panel.columns]);
+            }
+            for (column, filter) in filters.chunks_exact_mut(filter).enumerate() {
+                for (row, value) in block.rows().zip(&mut filter[first..first + count]) {
+                    *value = row[column];
+                }
             }
         }
-    }
+    });
     weight
 }

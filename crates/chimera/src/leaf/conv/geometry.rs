@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use chimera_gate::product::LANES;
+use chimera_gate::product::{LANES, PANEL};
 
 /// Which axis of a tensor of images comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,10 +104,23 @@ impl Frame {
         self.width * self.channels
     }
 
-    /// Copies an image into its frame; what does not fit is left out.
-    pub(super) fn fill(&self, buffer: &mut Vec<f32>, image: &[f32], order: Order, size: [usize; 2], channels: usize) {
+    /// Floats of all rows.
+    pub(super) fn floats(&self) -> usize {
+        self.height * self.row()
+    }
+
+    /// Copies an image into rows of its frame, as many as `rows` has from `first` on; what does not fit is left out.
+    pub(super) fn fill(
+        &self,
+        rows: &mut [f32],
+        first: usize,
+        image: &[f32],
+        order: Order,
+        size: [usize; 2],
+        channels: usize,
+    ) {
         let kept = size[1].min(self.width - self.border);
-        self.fill_rows(buffer, size, |y, pixels| match order {
+        self.fill_rows(rows, first, size, |y, pixels| match order {
             Order::ChannelsLast if channels == self.channels => {
                 let from = y * size[1] * channels;
                 pixels.copy_from_slice(&image[from..from + kept * channels]);
@@ -133,11 +146,16 @@ impl Frame {
         });
     }
 
-    /// Writes the zeros of a frame, and has each row of an image of that size written between them.
-    pub(super) fn fill_rows(&self, buffer: &mut Vec<f32>, size: [usize; 2], mut write: impl FnMut(usize, &mut [f32])) {
-        buffer.resize(self.height * self.row(), 0.0);
+    /// Writes the zeros of rows of a frame, and has each row of an image of that size written between them.
+    pub(super) fn fill_rows(
+        &self,
+        rows: &mut [f32],
+        first: usize,
+        size: [usize; 2],
+        mut write: impl FnMut(usize, &mut [f32]),
+    ) {
         let kept = size[1].min(self.width - self.border);
-        for (at, row) in buffer.chunks_exact_mut(self.row()).enumerate() {
+        for (at, row) in (first..).zip(rows.chunks_exact_mut(self.row())) {
             let Some(y) = at.checked_sub(self.border).filter(|y| *y < size[0]) else {
                 row.fill(0.0);
                 continue;
@@ -148,6 +166,41 @@ impl Frame {
             right.fill(0.0);
             write(y, pixels);
         }
+    }
+}
+
+/// A few neighbouring columns of a right operand that lie together, so that the loop reads one stream.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Panel {
+    /// First column.
+    pub first: usize,
+    /// Columns, without the padding at the end.
+    pub columns: usize,
+    /// Columns with their padding.
+    pub width: usize,
+}
+
+/// Cuts columns into panels.
+pub(super) fn panels(columns: usize) -> impl Iterator<Item = Panel> {
+    (0..columns).step_by(PANEL).map(move |first| {
+        let columns = PANEL.min(columns - first);
+        Panel { first, columns, width: columns.next_multiple_of(LANES) }
+    })
+}
+
+/// Weights on their way between two orders, a row for each place of a window and a column for each output. Without it every
+/// number would be read from or written to another line of memory, and lines a power of two apart push each other out.
+pub(super) struct Block(Vec<f32>);
+
+impl Block {
+    pub(super) const ROWS: usize = 128;
+
+    pub(super) fn new() -> Self {
+        Self(vec![0.0; Self::ROWS * PANEL])
+    }
+
+    pub(super) fn rows(&mut self) -> impl Iterator<Item = &mut [f32]> {
+        self.0.chunks_exact_mut(PANEL)
     }
 }
 
@@ -172,7 +225,15 @@ pub(super) struct Scratch {
     pub other: Vec<f32>,
 }
 
-/// Runs with the buffers of this thread.
+/// As many floats of a buffer that is kept. What they hold is left from before.
+pub(super) fn floats(buffer: &mut Vec<f32>, count: usize) -> &mut [f32] {
+    if buffer.len() < count {
+        buffer.resize(count, 0.0);
+    }
+    &mut buffer[..count]
+}
+
+/// Runs with the buffers of this thread. The work does not wait for other threads: it would meet itself.
 pub(super) fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
     thread_local! {
         static SCRATCH: RefCell<Scratch> = RefCell::default();

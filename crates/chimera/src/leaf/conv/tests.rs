@@ -236,6 +236,44 @@ fn gradients_are_finite_differences() {
     assert_near(&of_weight, &slopes(&weight, &|weight| value(&images, weight)), 1e-4, "weight");
 }
 
+/// Weights so many that a batch is one shard, and those with a factor, a map to add and a ReLU.
+#[test]
+fn many_weights_with_all_that_follows() {
+    let (device, random) = (Device::flex(), &mut fastrand::Rng::with_seed(5));
+    let how = Convolution {
+        stride: 1,
+        padding: 1,
+        relu: true,
+        pool: false,
+        input_order: Order::ChannelsLast,
+        output_order: Order::ChannelsLast,
+    };
+    let shapes = [[3, 6, 5, 256], [260, 256, 3, 3], [3, 6, 5, 260]];
+    let [images, weight, around] = shapes.map(|shape| tensor(drawn(shape.iter().product(), random), shape, &device));
+    let [factor, bias] = [0, 1].map(|_| tensor(drawn(260, random), [260], &device));
+    let found = convolve_scaled(&images, &weight, [&factor, &bias], Some(&around), how).unwrap();
+    let plain = Convolution { relu: false, ..how };
+    let scaled = weight.clone() * factor.reshape([260, 1, 1, 1]);
+    let expected = conv2d_of_burn(images.clone(), scaled, Some(bias), plain) + around.clone();
+    assert_near(&numbers(found), &numbers(activation::relu(expected)), 1e-3, "results");
+    let flexible = [&images, &weight, &around].map(|tensor| in_memory(tensor).unwrap());
+    let [images, weight, around] = flexible.each_ref().map(FlexTensor::storage);
+    let geometry = geometry(&flexible[0], &flexible[1], plain);
+    let known = Known { geometry: &geometry, images, weight, cut: None, winners: &[], gradient: around };
+    let run = |threads: usize| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
+            let back = backward::backward(known, Asked { images: true, bias: false });
+            (back.images, back.weight)
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(5));
+    // The weights' gradient at the middle of the window is a plain product of all pixels.
+    let pixels = images.chunks_exact(256).zip(around.chunks_exact(260));
+    let expected: f64 = pixels.map(|(image, gradient)| f64::from(image[7]) * f64::from(gradient[259])).sum();
+    assert_near(&[one.1[(259 * 256 + 7) * 9 + 4]], &[expected as f32], 1e-4, "weight");
+}
+
 #[test]
 fn threads_and_batches_change_no_bit() {
     let random = &mut fastrand::Rng::with_seed(4);
@@ -244,21 +282,30 @@ fn threads_and_batches_change_no_bit() {
         let weight = drawn(weight_shape(&geometry).iter().product(), random);
         let bias = drawn(geometry.outputs, random);
         let pull = drawn(geometry.samples * geometry.output_floats(), random);
+        let ends = Ends { factor: None, bias: &bias, around: None, positive: how.relu };
         let run = |threads: usize| {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
-                let results = forward::forward(&geometry, &images, &weight, &bias, how.relu);
-                let (values, winners) = (&results.values, &results.winners);
-                let back = backward::backward(&geometry, &images, &weight, Some(values), winners, &pull, true);
+                let results = forward::forward(&geometry, &images, &weight, ends);
+                let known = Known {
+                    geometry: &geometry,
+                    images: &images,
+                    weight: &weight,
+                    cut: Some(&results.values),
+                    winners: &results.winners,
+                    gradient: &pull,
+                };
+                let back = backward::backward(known, Asked { images: true, bias: true });
                 (results.values, back.images, back.weight, back.bias)
             })
         };
         let one = run(1);
         assert_eq!(one, run(2));
         assert_eq!(one, run(3));
+        assert_eq!(one, run(40));
         let last = geometry.samples - 1;
         let alone = Geometry { samples: 1, ..geometry };
         let image = &images[last * geometry.input_floats()..];
         let expected = &one.0[last * geometry.output_floats()..];
-        assert_eq!(forward::forward(&alone, image, &weight, &bias, how.relu).values, expected);
+        assert_eq!(forward::forward(&alone, image, &weight, ends).values, expected);
     }
 }
