@@ -46,7 +46,22 @@ const COULD_NOT_RUN: u8 = 2;
 /// Exit code of a command that was interrupted: 128 and the number of the signal of Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
+/// Whatever is made on no device in particular is made in this process: burn would take the first GPU, whether one is there or
+/// not, to read a checkpoint.
+#[cfg(feature = "cuda")]
+#[allow(
+    unsafe_code,
+    reason = "the first thing that the program does: no other thread can read the environment meanwhile"
+)]
+fn start_on_the_processor() {
+    unsafe {
+        std::env::set_var("BURN_DEVICE", "flex");
+    }
+}
+
 fn main() -> ExitCode {
+    #[cfg(feature = "cuda")]
+    start_on_the_processor();
     let arguments = Arguments::parse();
     let mut console = Console::new(arguments.quiet);
     if let Err(error) = console::clean_up_on_interrupt() {

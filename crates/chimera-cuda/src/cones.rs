@@ -8,7 +8,7 @@ use chimera_gate::cone::{Kind, LeafFeature, Operand};
 use chimera_gate::gate::Gate;
 use cudarc::driver::CudaSlice;
 
-use crate::gpu::{Batch, Decay, Gpu, Kind as Multiply, Product, Result, device_repr};
+use crate::gpu::{Batch, Decay, Gpu, Kind as Multiply, MOST_DOWN, Product, Result, device_repr};
 use crate::layout::{Places, Sizes, padded};
 
 /// A leaf that is an operand; as in `teach.cu`.
@@ -279,13 +279,16 @@ impl Filling {
     /// Puts operands into inputs.
     pub(crate) fn run(self, gpu: &Gpu, operands: &CudaSlice<DeviceLeaf>, count: usize) -> Result<()> {
         let Self { z, width, slots, first, grafts } = self;
-        let operands = gpu.at(operands);
         let quads = slots * width / 4;
         let sizes = [width, slots, grafts.0, grafts.1].map(|size| size as i32);
         let first = first as i64;
-        let mut launch = gpu.launch(&gpu.kernels.fill);
-        launch.arg(&operands).arg(&z).arg(&sizes[0]).arg(&sizes[1]).arg(&first).arg(&sizes[2]).arg(&sizes[3]);
-        launch.go((quads.div_ceil(256).min(512) as u32, count as u32), 256)
+        for start in (0..count).step_by(MOST_DOWN) {
+            let some = gpu.at(operands) + (start * size_of::<DeviceLeaf>()) as u64;
+            let mut launch = gpu.launch(&gpu.kernels.fill);
+            launch.arg(&some).arg(&z).arg(&sizes[0]).arg(&sizes[1]).arg(&first).arg(&sizes[2]).arg(&sizes[3]);
+            launch.go((quads.div_ceil(256).min(512) as u32, MOST_DOWN.min(count - start) as u32), 256)?;
+        }
+        Ok(())
     }
 }
 

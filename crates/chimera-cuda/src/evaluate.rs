@@ -7,7 +7,7 @@ use chimera_gate::evaluate::{PlacedGate, Source};
 use cudarc::driver::CudaSlice;
 
 use crate::cones::{Affines, DeviceLeaf, Filling, Weights, layers};
-use crate::gpu::{Batch, Decay, Gpu, GpuError, Kind, Result};
+use crate::gpu::{Batch, Decay, Gpu, GpuError, Kind, MOST_DOWN, Result};
 use crate::layout::{Sizes, padded};
 use crate::teach::DeviceHead;
 
@@ -50,6 +50,9 @@ impl<'g> Scorer<'g> {
     pub fn new(gpu: &'g Gpu, features: usize, gates: &[PlacedGate]) -> Result<Self> {
         let _turn = gpu.turn();
         let misfit = || GpuError::Driver("gates do not fit together".to_owned());
+        if gates.len() > MOST_DOWN {
+            return Err(GpuError::Driver(format!("at most {MOST_DOWN} gates are run at a time, got {}", gates.len())));
+        }
         let width = padded(features);
         let (mut weights, mut affines) = (Weights::default(), Affines::default());
         let mut level_of: Vec<usize> = Vec::with_capacity(gates.len());

@@ -184,6 +184,9 @@ struct Products {
     learn: CudaFunction,
 }
 
+/// Blocks of a launch downwards: hardware counts no further.
+pub(crate) const MOST_DOWN: usize = 65_535;
+
 /// Depth of a tile; stages that are loaded ahead.
 const DEPTH: usize = 16;
 const STAGES: usize = 4;
@@ -333,7 +336,7 @@ impl Gpu {
 
     /// Computes products.
     pub(crate) fn multiply(&self, batch: &Batch, decay: Decay) -> Result<()> {
-        if batch.count == 0 {
+        if batch.count == 0 || batch.most.0 == 0 || batch.most.1 == 0 {
             return Ok(());
         }
         let tiles = |tile: usize| batch.most.0.div_ceil(tile) * batch.most.1.div_ceil(tile);
@@ -347,17 +350,22 @@ impl Gpu {
             Kind::Backward => &products.backward,
             Kind::Learn => &products.learn,
         };
-        let problems = self.at(&batch.problems);
-        let shape = LaunchConfig {
-            grid_dim: (tiles(products.tile) as u32, batch.count as u32, 1),
-            block_dim: (products.threads, 1, 1),
-            shared_mem_bytes: shared(products.tile, batch.kind),
-        };
-        let mut launch = self.stream.launch_builder(function);
-        launch.arg(&problems).arg(&decay);
-        #[allow(unsafe_code, reason = "arguments are those of the kernel; problems point into buffers that are held")]
-        unsafe {
-            launch.launch(shape)?;
+        for start in (0..batch.count).step_by(MOST_DOWN) {
+            let problems = self.at(&batch.problems) + (start * size_of::<Product>()) as u64;
+            let shape = LaunchConfig {
+                grid_dim: (tiles(products.tile) as u32, MOST_DOWN.min(batch.count - start) as u32, 1),
+                block_dim: (products.threads, 1, 1),
+                shared_mem_bytes: shared(products.tile, batch.kind),
+            };
+            let mut launch = self.stream.launch_builder(function);
+            launch.arg(&problems).arg(&decay);
+            #[allow(
+                unsafe_code,
+                reason = "arguments are those of the kernel; problems point into buffers that are held"
+            )]
+            unsafe {
+                launch.launch(shape)?;
+            }
         }
         Ok(())
     }

@@ -98,7 +98,8 @@ impl Study {
         };
         let is_same = model::difference(&manifest, &self.dataset)?.is_none()
             && same_rules.is_some_and(|rules| texts(&rules) == texts(&self.rule_set))
-            && section.is_some_and(|section| section.config == *gates)
+            // Which device taught the gates is no choice of the experiment.
+            && section.is_some_and(|section| GateConfig { arithmetic: gates.arithmetic, ..section.config.clone() } == *gates)
             && (manifest.config.epochs, manifest.config.seed) == (leaf.epochs, leaf.seed);
         if is_same {
             return Ok(true);

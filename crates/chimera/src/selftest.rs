@@ -1,6 +1,6 @@
 //! Whether a GPU computes what the processor does: gates in both precisions, and the networks of the leaf bank.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::leaf::device::DeviceChoice;
 
 /// One comparison.
@@ -33,7 +33,11 @@ impl Compared {
 pub fn run(device: DeviceChoice, tell: &dyn Fn(&str)) -> Result<Vec<Compared>> {
     let number = match device {
         DeviceChoice::Cuda(number) => number,
-        DeviceChoice::Auto | DeviceChoice::Cpu => 0,
+        DeviceChoice::Auto => 0,
+        DeviceChoice::Cpu => {
+            let message = "the processor is what a GPU is held against, and `--device cpu` names no GPU".to_owned();
+            return Err(Error::input(message, Some("give `--device cuda:0`".to_owned())));
+        }
     };
     let opened = DeviceChoice::Cuda(number).open()?;
     compare(number, &opened, tell)

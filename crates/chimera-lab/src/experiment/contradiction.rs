@@ -5,7 +5,6 @@ use chimera::data::import::{ImportOptions, MnistImport, import_mnist};
 use chimera::error::Result;
 use chimera::gate::config::{GateConfig, Negatives};
 use chimera::leaf::config::LeafConfig;
-use chimera::leaf::device::DeviceChoice;
 use chimera::media::png::write_png;
 use chimera::score::engine::{Engine, Scoring};
 use chimera::score::method::Method;
@@ -142,7 +141,7 @@ impl Sorted {
 
     fn of_way(lab: &Lab<'_>, concepts: &[String], (name, study, method): Way<'_>) -> Result<Self> {
         let site = lab.site;
-        let engine = Engine::open(&study.model, &DeviceChoice::default().open()?)?;
+        let engine = Engine::open(&study.model, &site.open()?)?;
         let encoded = study.encoded(site, &engine.model)?;
         let ready = engine.ready(Scoring { method, ..Scoring::default() }, None, site.threads)?;
         let (mut strips, mut sure) = (Vec::new(), Vec::new());

@@ -147,7 +147,7 @@ mod available {
     }
 
     pub(super) fn first() -> Option<Device> {
-        open(0).ok()
+        (0..devices().map_or(0, |devices| devices.len())).find_map(|number| open(number).ok())
     }
 
     pub(super) fn open(number: usize) -> Result<Device> {

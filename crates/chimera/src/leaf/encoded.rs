@@ -25,6 +25,9 @@ use crate::error::{Error, Result};
 /// A good size of a chunk: some two thousand samples of 256 features and 300 concepts.
 pub const CHUNK_BYTES: usize = 4 << 20;
 
+/// What is part of a name where a GPU computes. The number is raised when its kernels give other numbers.
+pub(super) const TF32: &[u8] = b"products in TF32, kernels 1\n";
+
 /// A hash (blake3) of everything beside the medium that decides z and logits: weights of encoder and heads, the names
 /// and order of concepts, and how media are prepared. The cache itself keeps apart what machines with other instructions
 /// computed, since that differs in the last bits.
@@ -38,7 +41,7 @@ impl EncoderFingerprint {
         let mut hasher = blake3::Hasher::new();
         hasher.update(weights.text.as_bytes());
         if gpu_number(device).is_some() {
-            hasher.update(b"products in TF32\n");
+            hasher.update(TF32);
         }
         Self(hasher.finalize().into())
     }

@@ -20,7 +20,9 @@ use self::run::{Learned, Run, write_log};
 use super::bank::LeafBank;
 use super::checkpoint::Checkpoint;
 use super::config::LeafConfig;
+use super::device::gpu_number;
 use super::encode::Progress;
+use super::encoded::TF32;
 use super::encoder::EncoderConfig;
 use super::held_out::{self, HeldOut};
 use super::samples::Samples;
@@ -253,6 +255,10 @@ impl Training<'_> {
         let config = serde_json::to_string(&(config, self.encoder.description(), env!("CARGO_PKG_VERSION")));
         let config = config.map_err(|error| Error::input(format!("cannot name the configuration: {error}"), None))?;
         hasher.update(config.as_bytes());
+        if gpu_number(&self.device).is_some() {
+            // It rounds in another way: a run goes on where it began.
+            hasher.update(TF32);
+        }
         for rows in [rows, held_out] {
             hasher.update(dataset.row_fingerprint(rows).to_string().as_bytes());
             for concept in 0..dataset.table().concepts.len() {

@@ -19,9 +19,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
-use chimera::error::{Error, Result};
+use chimera::error::Result;
 use chimera::file::write_atomic;
-use chimera::leaf::device::DeviceChoice;
+use chimera::leaf::device::{DeviceChoice, gpu_number};
 
 use self::record::{Book, Measurement, On};
 use super::{Lab, Results};
@@ -124,8 +124,9 @@ impl<'a> Bench<'a> {
     fn new(lab: &'a Lab<'a>) -> Result<Self> {
         let opened = |device| Site { device, ..*lab.site }.open();
         let cpu = opened(DeviceChoice::Cpu)?;
-        let asked = lab.request.speed.device.map(|choice| Ok::<_, Error>((choice, opened(choice)?))).transpose()?;
-        let gpu = asked.filter(|(_, device)| *device != cpu);
+        let asked = lab.request.speed.device.map(&opened).transpose()?;
+        // `auto` is the GPU that it found.
+        let gpu = asked.and_then(|device| Some((DeviceChoice::Cuda(gpu_number(&device)?), device)));
         let Lab { site, request, .. } = *lab;
         let alone = request.speed.alone && gpu.is_some();
         Ok(Self { site, cpu, gpu, python: request.speed.python, alone, quick: request.quick, seed: request.seed })
