@@ -14,6 +14,7 @@ mod support;
 mod audit;
 mod data;
 mod demo;
+mod devices;
 mod eval;
 mod experiment;
 mod explain;
