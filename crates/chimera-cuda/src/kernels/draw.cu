@@ -5,7 +5,6 @@ typedef unsigned long long u64;
 typedef unsigned u32;
 
 #define MOST_PIECES 512
-#define NOBODY 0xffffffffu
 #define UNKNOWN 2
 
 // The truth of a node on every sample; `known` is empty where all of it is known.
