@@ -13,9 +13,11 @@ use super::adam::AdamSettings;
 use super::cnn::Cnn;
 use super::conv::{self, Order, conv2d};
 use super::init::Initial;
-use super::layer::{Activation, After, BatchNorm, Convolution, entered, largest, normalised};
+use super::layer::{Activation, After, BatchNorm, Convolution, Linear, entered, largest, normalised};
+use super::loss::{Targets, cross_entropy};
 use super::mobilenet::MobilenetV2;
 use super::parameters;
+use super::pool::{Pool, Pooling};
 use super::resnet::Resnet18;
 use super::{cnn, input};
 use crate::media::frames::FrameShape;
@@ -61,6 +63,13 @@ pub fn check(device: &Device) -> Vec<Agreement> {
     compare(EXACT, &|device| frames(device));
     compare(EXACT, &|device| pooled(device));
     compare(1e-5, &|device| adam(device));
+    compare(EXACT, &|device| entropy(device));
+    for (rows, inputs, outputs) in [(16, 256, 53), (700, 1152, 64), (3, 7, 5), (129, 64, 1152)] {
+        compare(EXACT, &|device| linear(device, [rows, inputs, outputs]));
+    }
+    for (pooling, samples, frames) in [(Pooling::Order, 16, 8), (Pooling::Order, 3, 1), (Pooling::Mean, 5, 7)] {
+        compare(ROUNDED, &|device| over_time(device, pooling, samples, frames));
+    }
     for (inputs, depthwise, stride) in [(16, false, 1), (64, false, 2), (100, false, 1), (32, true, 1), (96, true, 2)] {
         compare(ROUNDED, &|device| layer(device, inputs, depthwise, stride));
     }
@@ -228,6 +237,59 @@ fn adam(device: &Device) -> Found {
         one = optimizer.step(1e-2, one, gradients);
     }
     vec![("three steps of Adam".to_owned(), numbers(one.weight.val()))]
+}
+
+/// The loss with some labels unknown and positives weighted, and where nothing is known.
+fn entropy(device: &Device) -> Found {
+    let device = &device.clone().autodiff();
+    let labels: Vec<Option<bool>> =
+        bytes(40 * 29).iter().map(|byte| (byte % 5 > 0).then_some(byte % 2 == 0)).collect();
+    let mut found = Vec::new();
+    for (name, labels) in [("loss", labels), ("loss without labels", vec![None; 40 * 29])] {
+        let Ok(targets) = Targets::new(&labels, 29, device) else { return found };
+        let logits = (drawn(16, [40, 29], 0.0, device) * 20.0).require_grad();
+        let weights = drawn::<1>(17, [29], 0.0, device) + 2.0;
+        let loss = cross_entropy(logits.clone(), &targets, Some(weights));
+        let gradients = (loss.clone() * 3.0).backward();
+        found.push((name.to_owned(), numbers(loss)));
+        found.push((format!("{name}: to logits"), logits.grad(&gradients).map(numbers).unwrap_or_default()));
+    }
+    found
+}
+
+/// A linear map with a ReLU, on numbers that are not rounded.
+fn linear(device: &Device, [rows, inputs, outputs]: [usize; 3]) -> Found {
+    let device = &device.clone().autodiff();
+    let linear = Linear::new(&mut Initial::new(Some(1), "agreement", device), inputs, outputs);
+    let coarse = parameters::replaced(linear, &mut |_, shape| {
+        Ok(numbers(drawn(18 + shape.len() as u64, [shape.iter().product()], 64.0, device)))
+    });
+    let Ok(linear) = coarse else { return Vec::new() };
+    let input = drawn(21, [rows, inputs], 64.0, device).require_grad();
+    let results = linear.activated(input.clone(), Activation::Relu);
+    let gradients = (results.clone() * drawn(22, [rows, outputs], 64.0, device)).sum().backward();
+    let name = format!("linear map of {rows} rows of {inputs} to {outputs}");
+    let to_input = input.grad(&gradients).map(numbers).unwrap_or_default();
+    let learned = GradientsParams::from_grads(gradients, &linear);
+    let after = SgdConfig::new().init().step(0.1, linear, learned);
+    let mut found = vec![(name.clone(), numbers(results)), (format!("{name}: to input"), to_input)];
+    let stepped = parameters::taken(&after).into_iter();
+    found.extend(stepped.map(|(path, array)| (format!("{name}: {path} after a step"), array.values)));
+    found
+}
+
+/// Frames of samples to one vector.
+fn over_time(device: &Device, pooling: Pooling, samples: usize, count: usize) -> Found {
+    let device = &device.clone().autodiff();
+    let pool = Pool::new(pooling, &mut Initial::new(Some(2), "agreement", device), 180, 60);
+    let frames = drawn(23, [samples * count, 180], 64.0, device).require_grad();
+    let results = pool.forward(frames.clone(), count);
+    let gradients = (results.clone() * drawn(24, results.dims(), 64.0, device)).sum().backward();
+    let name = format!("{samples} samples of {count} frames, {}", pooling.as_str());
+    vec![
+        (name.clone(), numbers(results)),
+        (format!("{name}: to frames"), frames.grad(&gradients).map(numbers).unwrap_or_default()),
+    ]
 }
 
 /// A convolution with what follows it: normalisation by the batch, the way around, ReLU.

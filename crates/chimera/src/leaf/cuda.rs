@@ -7,9 +7,11 @@
 mod convolution;
 mod depthwise;
 mod launch;
+mod loss;
 mod normalisation;
 mod optimizer;
 mod pooling;
+mod time;
 
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::tensor::{FloatTensor, IntTensor};
@@ -51,6 +53,19 @@ pub(super) struct Largest {
     pub kernel: usize,
     pub stride: usize,
     pub padding: usize,
+}
+
+/// How vectors of frames become one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct OverTime {
+    /// Frames a sample.
+    pub count: usize,
+    /// Numbers at the front of which the mean is taken; of those behind them, the largest.
+    pub averaged: usize,
+    /// Whether a vector a sample is added.
+    pub has_along: bool,
+    /// Whether a ReLU follows.
+    pub cuts: bool,
 }
 
 /// Windows along one axis.
@@ -102,6 +117,27 @@ trait CudaOps: Backend {
     fn summary(maps: FloatTensor<Self>, detected: FloatTensor<Self>, grid: usize) -> FloatTensor<Self>;
 
     fn frames(bytes: IntTensor<Self>, size: [usize; 3], factor: [f32; 3], summand: [f32; 3]) -> FloatTensor<Self>;
+
+    fn over_time(frames: FloatTensor<Self>, along: FloatTensor<Self>, how: OverTime) -> FloatTensor<Self>;
+
+    fn with_earlier(now: FloatTensor<Self>, count: usize) -> FloatTensor<Self>;
+
+    fn cross_entropy(
+        logits: FloatTensor<Self>,
+        labels: FloatTensor<Self>,
+        known: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+        has_weights: bool,
+    ) -> FloatTensor<Self>;
+
+    fn fold(
+        weight: FloatTensor<Self>,
+        norm_weight: FloatTensor<Self>,
+        norm_bias: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        epsilon: f32,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>);
 }
 
 impl CudaOps for Cube {
@@ -148,6 +184,35 @@ impl CudaOps for Cube {
     fn frames(bytes: IntTensor<Self>, size: [usize; 3], factor: [f32; 3], summand: [f32; 3]) -> FloatTensor<Self> {
         pooling::frames(&bytes, size, factor, summand)
     }
+
+    fn over_time(frames: FloatTensor<Self>, along: FloatTensor<Self>, how: OverTime) -> FloatTensor<Self> {
+        time::over_time(frames, along, how)
+    }
+
+    fn with_earlier(now: FloatTensor<Self>, count: usize) -> FloatTensor<Self> {
+        time::with_earlier(now, count)
+    }
+
+    fn cross_entropy(
+        logits: FloatTensor<Self>,
+        labels: FloatTensor<Self>,
+        known: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+        has_weights: bool,
+    ) -> FloatTensor<Self> {
+        loss::cross_entropy([logits, labels, known, weights], has_weights)
+    }
+
+    fn fold(
+        weight: FloatTensor<Self>,
+        norm_weight: FloatTensor<Self>,
+        norm_bias: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        epsilon: f32,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        convolution::fold(weight, [norm_weight, norm_bias, mean, variance], epsilon).into()
+    }
 }
 
 impl<C: CheckpointStrategy> CudaOps for Autodiff<Cube, C> {
@@ -192,6 +257,37 @@ impl<C: CheckpointStrategy> CudaOps for Autodiff<Cube, C> {
 
     fn frames(bytes: IntTensor<Self>, size: [usize; 3], factor: [f32; 3], summand: [f32; 3]) -> FloatTensor<Self> {
         FloatTensor::<Self>::new(pooling::frames(&bytes, size, factor, summand))
+    }
+
+    fn over_time(frames: FloatTensor<Self>, along: FloatTensor<Self>, how: OverTime) -> FloatTensor<Self> {
+        time::over_time_tracked::<C>(frames, along, how)
+    }
+
+    fn with_earlier(now: FloatTensor<Self>, count: usize) -> FloatTensor<Self> {
+        time::with_earlier_tracked::<C>(now, count)
+    }
+
+    fn cross_entropy(
+        logits: FloatTensor<Self>,
+        labels: FloatTensor<Self>,
+        known: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+        has_weights: bool,
+    ) -> FloatTensor<Self> {
+        loss::cross_entropy_tracked::<C>([logits, labels, known, weights], has_weights)
+    }
+
+    fn fold(
+        weight: FloatTensor<Self>,
+        norm_weight: FloatTensor<Self>,
+        norm_bias: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        epsilon: f32,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let [weight, norm_weight, norm_bias, mean, variance] =
+            [weight, norm_weight, norm_bias, mean, variance].map(FloatTensor::<Self>::into_primitive);
+        convolution::fold(weight, [norm_weight, norm_bias, mean, variance], epsilon).map(FloatTensor::<Self>::new).into()
     }
 }
 
@@ -277,6 +373,76 @@ pub(super) fn largest(maps: Tensor<4>, how: Largest) -> Tensor<4> {
 /// - output: `[N, grid * grid * C + D]`
 pub(super) fn summary(maps: Tensor<4>, detected: Tensor<4>, grid: usize) -> Tensor<2> {
     Tensor::from_dispatch(<Dispatch as CudaOps>::summary(maps.into_dispatch(), detected.into_dispatch(), grid))
+}
+
+/// A linear map with what follows it, as a convolution of single pixels.
+///
+/// # Shapes
+/// - `input`: `[N, inputs]`
+/// - `weight`: `[outputs, inputs]`
+/// - output: `[N, outputs]`
+pub(super) fn linear(input: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>, activation: Activation) -> Tensor<2> {
+    let ([rows, inputs], [outputs, _]) = (input.dims(), weight.dims());
+    let how = Window {
+        stride: 1,
+        padding: 0,
+        activation,
+        pool: false,
+        input_order: Order::ChannelsLast,
+        output_order: Order::ChannelsLast,
+        has_bias: true,
+        has_around: false,
+    };
+    let (input, weight) = (input.reshape([rows, 1, 1, inputs]), weight.reshape([outputs, inputs, 1, 1]));
+    convolve(input, weight, Some(bias), None, how).reshape([rows, outputs])
+}
+
+/// Weights and bias of a convolution with the normalisation of its results in them. Records no gradients.
+///
+/// # Shapes
+/// - `weight`: `[outputs, inputs, kernel, kernel]`
+/// - `norm`: weight, bias, mean and variance, each `[outputs]`
+pub(super) fn folded(weight: Tensor<4>, norm: [Tensor<1>; 4], epsilon: f32) -> (Tensor<4>, Tensor<1>) {
+    let [norm_weight, norm_bias, mean, variance] = norm.map(Tensor::into_dispatch);
+    let (weight, bias) =
+        <Dispatch as CudaOps>::fold(weight.into_dispatch(), norm_weight, norm_bias, mean, variance, epsilon);
+    (Tensor::from_dispatch(weight), Tensor::from_dispatch(bias))
+}
+
+/// The vectors of each sample's frames as one: means and the largest, something added, a ReLU, as `how` says.
+///
+/// # Shapes
+/// - `frames`: `[N * T, D]`
+/// - `along`: `[N, D]`
+/// - output: `[N, D]`
+pub(super) fn over_time(frames: Tensor<2>, along: Option<Tensor<2>>, how: OverTime) -> Tensor<2> {
+    let how = OverTime { has_along: along.is_some(), ..how };
+    let frames = frames.into_dispatch();
+    let along = along.map_or_else(|| frames.clone(), Tensor::into_dispatch);
+    Tensor::from_dispatch(<Dispatch as CudaOps>::over_time(frames, along, how))
+}
+
+/// Each frame's numbers, none negative, and behind them the largest that each was in the frames before.
+///
+/// # Shapes
+/// - `now`: `[N * T, D]`
+/// - output: `[N * T, 2 D]`
+pub(super) fn with_earlier(now: Tensor<2>, count: usize) -> Tensor<2> {
+    Tensor::from_dispatch(<Dispatch as CudaOps>::with_earlier(now.into_dispatch(), count))
+}
+
+/// As [`super::loss::cross_entropy`].
+pub(super) fn cross_entropy(
+    logits: Tensor<2>,
+    labels: Tensor<2>,
+    known: Tensor<2>,
+    weights: Option<Tensor<1>>,
+) -> Tensor<1> {
+    let has_weights = weights.is_some();
+    let known = known.into_dispatch();
+    let weights = weights.map_or_else(|| known.clone(), Tensor::into_dispatch);
+    let (logits, labels) = (logits.into_dispatch(), labels.into_dispatch());
+    Tensor::from_dispatch(<Dispatch as CudaOps>::cross_entropy(logits, labels, known, weights, has_weights))
 }
 
 /// Whether tensors of a device lie where these kernels read.

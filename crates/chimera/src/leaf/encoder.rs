@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use burn::module::Module;
-use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::cnn::{self, Cnn};
 use super::features::{Scale, Scaled};
 use super::init::Initial;
-use super::layer::Linear;
+use super::layer::{Activation, Linear};
 use super::mobilenet::{self, MobilenetV2};
 use super::pool::{Pool, Pooling};
 use super::resnet::{self, Resnet18};
@@ -309,7 +308,7 @@ impl Encoder {
     pub(super) fn pooled(&self, frames: Tensor<2>, count: usize) -> Tensor<2> {
         let pooled = self.pool.forward(frames, count);
         match &self.projection {
-            Some(projection) => relu(projection.forward(pooled)),
+            Some(projection) => projection.activated(pooled, Activation::Relu),
             None => pooled,
         }
     }

@@ -8,7 +8,7 @@ use burn::tensor::{Device, Tensor, activation};
 
 use super::conv::{self, Order};
 #[cfg(feature = "cuda")]
-use super::cuda::{self, Largest, Window};
+use super::cuda::{self, Largest, OverTime, Window};
 use super::init::Initial;
 use super::maps::{self, Normalising};
 
@@ -28,11 +28,11 @@ pub(super) enum Activation {
 }
 
 impl Activation {
-    fn apply(self, maps: Tensor<4>) -> Tensor<4> {
+    fn apply<const D: usize>(self, numbers: Tensor<D>) -> Tensor<D> {
         match self {
-            Self::None => maps,
-            Self::Relu => activation::relu(maps),
-            Self::Relu6 => activation::relu6(maps),
+            Self::None => numbers,
+            Self::Relu => activation::relu(numbers),
+            Self::Relu6 => activation::relu6(numbers),
         }
     }
 }
@@ -222,8 +222,7 @@ impl BatchNorm {
     /// The same over maps with channels last on a GPU, with what follows.
     #[cfg(feature = "cuda")]
     fn learn_on_gpu(&self, input: Tensor<4>, around: Option<Tensor<4>>, activation: Activation) -> Tensor<4> {
-        let device = input.device();
-        let running = [&self.running_mean, &self.running_var].map(|running| running.value_sync().to_device(&device));
+        let running = self.running(&input.device());
         let how =
             cuda::Normalising { activation, has_around: false, epsilon: EPSILON as f32, momentum: MOMENTUM as f32 };
         let (result, [mean, variance]) =
@@ -233,10 +232,21 @@ impl BatchNorm {
         result
     }
 
+    /// Weights and bias of the convolution before it, with the running statistics in them, on a GPU.
+    #[cfg(feature = "cuda")]
+    fn fold_on_gpu(&self, weight: Tensor<4>, device: &Device) -> (Tensor<4>, Tensor<1>) {
+        let [mean, variance] = self.running(device);
+        cuda::folded(weight, [self.weight.val(), self.bias.val(), mean, variance], EPSILON as f32)
+    }
+
+    /// Running mean and variance.
+    fn running(&self, device: &Device) -> [Tensor<1>; 2] {
+        [&self.running_mean, &self.running_var].map(|running| running.value_sync().to_device(device))
+    }
+
     /// The factor and the summand a channel that running statistics come down to.
     fn affine(&self, device: &Device) -> [Tensor<1>; 2] {
-        let mean = self.running_mean.value_sync().to_device(device);
-        let variance = self.running_var.value_sync().to_device(device);
+        let [mean, variance] = self.running(device);
         let factor = self.weight.val() / (variance + EPSILON).sqrt();
         let summand = self.bias.val() - mean * factor.clone();
         [factor, summand]
@@ -298,6 +308,11 @@ pub(super) fn normalised(
             Order::ChannelsLast => norm.learn_and_follow(maps, after),
         };
     }
+    #[cfg(feature = "cuda")]
+    if order == Order::ChannelsLast && !device.is_autodiff() && cuda::runs_here(&input) {
+        let (weight, bias) = norm.fold_on_gpu(weight, &device);
+        return convolution.apply_on_gpu(input, weight, Some(bias), after.around, after.activation);
+    }
     let [factor, summand] = norm.affine(&device);
     if order == Order::ChannelsLast
         && let Some(maps) = convolution.apply_scaled(&input, [&factor, &summand], &after)
@@ -342,6 +357,11 @@ pub(super) fn channel_means(input: Tensor<4>, order: Order) -> Tensor<2> {
         }
         Order::ChannelsLast => {
             let [pictures, height, width, channels] = input.dims();
+            #[cfg(feature = "cuda")]
+            if cuda::runs_here(&input) {
+                let how = OverTime { count: height * width, averaged: channels, ..OverTime::default() };
+                return cuda::over_time(input.reshape([pictures * height * width, channels]), None, how);
+            }
             input.reshape([pictures, height * width, channels]).mean_dim(1).reshape([pictures, channels])
         }
     }
@@ -366,7 +386,16 @@ impl Linear {
     /// - `input`: `[N, inputs]`
     /// - output: `[N, outputs]`
     pub(super) fn forward(&self, input: Tensor<2>) -> Tensor<2> {
-        linear(input, self.weight.val().transpose(), Some(self.bias.val()))
+        self.activated(input, Activation::None)
+    }
+
+    /// The same with what follows.
+    pub(super) fn activated(&self, input: Tensor<2>, activation: Activation) -> Tensor<2> {
+        #[cfg(feature = "cuda")]
+        if cuda::runs_here(&input) {
+            return cuda::linear(input, self.weight.val(), self.bias.val(), activation);
+        }
+        activation.apply(linear(input, self.weight.val().transpose(), Some(self.bias.val())))
     }
 
     /// Where the parameters lie, and whether it records gradients.

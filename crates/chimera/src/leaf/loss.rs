@@ -3,6 +3,8 @@
 use burn::tensor::activation::{relu, sigmoid};
 use burn::tensor::{Device, Tensor, TensorData};
 
+#[cfg(feature = "cuda")]
+use super::cuda;
 use crate::error::{Error, Result};
 
 /// How far a concept's positives are weighted up or down at most.
@@ -45,6 +47,10 @@ impl Targets {
 /// - output: `[1]`
 #[must_use]
 pub fn cross_entropy(logits: Tensor<2>, targets: &Targets, positive_weights: Option<Tensor<1>>) -> Tensor<1> {
+    #[cfg(feature = "cuda")]
+    if cuda::runs_here(&logits) {
+        return cuda::cross_entropy(logits, targets.labels.clone(), targets.known.clone(), positive_weights);
+    }
     let x = logits.clone().detach();
     let (y, known) = (targets.labels.clone(), targets.known.clone());
     let share = known.clone() / known.sum().clamp_min(1.0).unsqueeze();

@@ -5,8 +5,10 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "cuda")]
+use super::cuda::{self, OverTime};
 use super::init::Initial;
-use super::layer::Linear;
+use super::layer::{Activation, Linear};
 
 /// Numbers in which what was seen so far is kept.
 const MEMORY: usize = 64;
@@ -69,6 +71,14 @@ impl Pool {
     /// - output: `[N, D]`
     pub(super) fn forward(&self, frames: Tensor<2>, count: usize) -> Tensor<2> {
         let [rows, width] = frames.dims();
+        #[cfg(feature = "cuda")]
+        if cuda::runs_here(&frames) {
+            return match &self.order {
+                Some(order) => order.forward_on_gpu(frames, count),
+                None if count == 1 => frames,
+                None => cuda::over_time(frames, None, OverTime { count, averaged: width, ..OverTime::default() }),
+            };
+        }
         let samples = frames.clone().reshape([rows / count, count, width]);
         match &self.order {
             // The encoders' vectors are not negative, and so is what comes out.
@@ -95,9 +105,13 @@ impl Order {
         let most = samples.narrow(2, averaged, self.detectors).max_dim(1);
         Tensor::cat(vec![mean, most], 2).reshape([count, width])
     }
+
+    /// # Shapes
+    /// - `frames`: `[N * T, D]`
+    /// - output: `[N, D]`
     fn forward(&self, frames: Tensor<2>, count: usize) -> Tensor<2> {
         let samples = frames.dims()[0] / count;
-        let now = relu(self.event.forward(frames)).reshape([samples, count, MEMORY]);
+        let now = self.event.activated(frames, Activation::Relu).reshape([samples, count, MEMORY]);
         // Events are not negative, so nothing has happened where they are 0.
         let mut earlier = vec![Tensor::<3>::zeros([samples, 1, MEMORY], &now.device())];
         for frame in 0..count - 1 {
@@ -105,8 +119,19 @@ impl Order {
             earlier.push(seen);
         }
         let both = Tensor::cat(vec![now, Tensor::cat(earlier, 1)], 2).reshape([samples * count, 2 * MEMORY]);
-        let sequel = relu(self.sequel.forward(both)).reshape([samples, count, MEMORY]);
+        let sequel = self.sequel.activated(both, Activation::Relu).reshape([samples, count, MEMORY]);
         self.output.forward(sequel.max_dim(1).reshape([samples, MEMORY]))
+    }
+
+    /// All of it on a GPU.
+    #[cfg(feature = "cuda")]
+    fn forward_on_gpu(&self, frames: Tensor<2>, count: usize) -> Tensor<2> {
+        let averaged = frames.dims()[1] - self.detectors;
+        let now = self.event.activated(frames.clone(), Activation::Relu);
+        let sequel = self.sequel.activated(cuda::with_earlier(now, count), Activation::Relu);
+        let most = cuda::over_time(sequel, None, OverTime { count, ..OverTime::default() });
+        let along = self.output.forward(most);
+        cuda::over_time(frames, Some(along), OverTime { count, averaged, cuts: true, ..OverTime::default() })
     }
 }
 

@@ -8,6 +8,7 @@ struct PackSizes {
   int both;
 };
 
+#ifdef ONLY_pack_weights
 extern "C" __global__ void pack_weights(const float* __restrict__ weight, float* __restrict__ forth,
                                         float* __restrict__ back, const PackSizes sizes) {
   const int index = blockIdx.x * blockDim.x + threadIdx.x;
@@ -26,6 +27,7 @@ extern "C" __global__ void pack_weights(const float* __restrict__ weight, float*
     back[place] = __uint_as_float(rounded(__float_as_uint(value)));
   }
 }
+#endif
 
 // The parts of the gradient to weights, summed in order and brought to [outputs][inputs][taps]; the column after all
 // weights is that of the bias.
@@ -37,6 +39,7 @@ struct FinishSizes {
   int has_bias;
 };
 
+#ifdef ONLY_finish_weights
 extern "C" __global__ void __launch_bounds__(256)
 finish_weights(const float* __restrict__ parts, float* __restrict__ weight, float* __restrict__ bias,
                const FinishSizes sizes) {
@@ -52,6 +55,7 @@ finish_weights(const float* __restrict__ parts, float* __restrict__ weight, floa
   else
     bias[output] = sum;
 }
+#endif
 
 // A map of any strides to channels last, in fours.
 struct SpreadSizes {
@@ -59,6 +63,7 @@ struct SpreadSizes {
   int sample_stride, row_stride, column_stride, channel_stride;
 };
 
+#ifdef ONLY_spread
 extern "C" __global__ void spread(const float* __restrict__ from, float* __restrict__ to, const SpreadSizes sizes) {
   const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   const int channel = index % sizes.padded;
@@ -72,6 +77,7 @@ extern "C" __global__ void spread(const float* __restrict__ from, float* __restr
                           (long long)column * sizes.column_stride + (long long)channel * sizes.channel_stride;
   to[index] = channel < sizes.channels ? from[place] : 0.0f;
 }
+#endif
 
 // The gradient of a convolution before pooling and activation, channels in fours. A pooled result has its gradient where
 // its winner was, a cut one has none.
@@ -82,6 +88,7 @@ struct CutSizes {
   int pool;
 };
 
+#ifdef ONLY_cut_gradient
 extern "C" __global__ void cut_gradient(const float* __restrict__ gradient, const float* __restrict__ result,
                                         const u8* __restrict__ winners, float* __restrict__ to, const CutSizes sizes) {
   const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -108,6 +115,7 @@ extern "C" __global__ void cut_gradient(const float* __restrict__ gradient, cons
   }
   *(float4*)(to + place * sizes.padded + channel) = make_float4(values[0], values[1], values[2], values[3]);
 }
+#endif
 
 // Frames of bytes to numbers, channels last with a fourth that is zero.
 struct FrameSizes {
@@ -115,6 +123,7 @@ struct FrameSizes {
   float factor[3], summand[3];
 };
 
+#ifdef ONLY_frames
 extern "C" __global__ void frames(const u8* __restrict__ bytes, float* __restrict__ to, const FrameSizes sizes) {
   const int pixel = blockIdx.x * blockDim.x + threadIdx.x;
   if (pixel >= sizes.pixels) return;
@@ -123,6 +132,28 @@ extern "C" __global__ void frames(const u8* __restrict__ bytes, float* __restric
       make_float4(from[0] * sizes.factor[0] + sizes.summand[0], from[1] * sizes.factor[1] + sizes.summand[1],
                   from[2] * sizes.factor[2] + sizes.summand[2], 0.0f);
 }
+#endif
+
+// Weights and bias of a convolution whose results are normalised by statistics that stay as they are.
+struct FoldSizes {
+  int count;       // weights
+  int per_output;  // weights of an output
+  float epsilon;
+};
+
+#ifdef ONLY_fold
+extern "C" __global__ void fold(const float* __restrict__ weight, const float* __restrict__ norm_weight,
+                                const float* __restrict__ norm_bias, const float* __restrict__ mean,
+                                const float* __restrict__ variance, float* __restrict__ to, float* __restrict__ bias,
+                                const FoldSizes sizes) {
+  const int index = blockIdx.x * blockDim.x + threadIdx.x;
+  if (index >= sizes.count) return;
+  const int output = index / sizes.per_output;
+  const float factor = norm_weight[output] / sqrtf(variance[output] + sizes.epsilon);
+  to[index] = weight[index] * factor;
+  if (index % sizes.per_output == 0) bias[output] = norm_bias[output] - mean[output] * factor;
+}
+#endif
 
 // One step of Adam. What is read and what is written may be the same memory.
 struct AdamNumbers {
@@ -130,6 +161,7 @@ struct AdamNumbers {
   float beta_1, beta_2, weight_decay, unbias, epsilon, rate;
 };
 
+#ifdef ONLY_adam
 extern "C" __global__ void adam(const float* values, const float* gradient, const float* first, const float* second,
                                 float* new_values, float* new_first, float* new_second, const AdamNumbers numbers) {
   const int index = blockIdx.x * blockDim.x + threadIdx.x;
@@ -142,3 +174,4 @@ extern "C" __global__ void adam(const float* values, const float* gradient, cons
   new_second[index] = square;
   new_values[index] = value - mean * numbers.unbias / (sqrtf(square) + numbers.epsilon) * numbers.rate;
 }
+#endif

@@ -190,6 +190,7 @@ fn product(
     sizes: &[usize; 15],
 ) {
     let [bm, bn, wm, wn] = product_tile(form.rows * form.classes, columns);
+    let threads = bm / wm * (bn / wn) * 32;
     let kernel = Kernel {
         source: Source::Product,
         entry: "product",
@@ -198,16 +199,18 @@ fn product(
             ("BN", bn),
             ("WM", wm),
             ("WN", wn),
+            ("THREADS", threads),
             ("BACK", usize::from(form.back)),
             ("POOL", usize::from(form.pool)),
         ],
-        threads: (bm / wm * (bn / wn) * 32) as u32,
+        threads: threads as u32,
     };
     let blocks = [form.rows.div_ceil(bm), columns.div_ceil(bn), form.classes];
     launch(client, kernel, blocks, &read, &written, Numbers::of(*sizes));
 }
 
-/// Tile of a block and of a warp: wide ones read less, small ones keep more of the device busy.
+/// Tile of a block and of a warp: wide ones read less, small ones keep more of the device busy. All have 256 threads: two
+/// groups of four warps where the device multiplies in groups.
 fn product_tile(rows: usize, columns: usize) -> [usize; 4] {
     let wide = [128, 128, 64, 32];
     let middle = [128, 64, 32, 32];
@@ -225,8 +228,8 @@ fn gradient_tile(outputs: usize) -> [usize; 5] {
     match outputs {
         0..=16 => [16, 64, 16, 16, 3],
         17..=32 => [32, 64, 16, 32, 3],
-        33..=64 => [64, 128, 32, 32, 3],
-        _ => [128, 128, 64, 32, 2],
+        33..=64 => [64, 128, 64, 32, 3],
+        _ => [128, 128, 64, 64, 2],
     }
 }
 
@@ -349,6 +352,24 @@ fn gradient_of_weights(kept: &Kept, gradient: &Map, like: &Array) -> [Array; 2] 
 
 pub(super) fn convolve(images: &Array, weight: Array, bias: &Array, around: Array, how: Window) -> Array {
     forward(images, weight, bias, around, how, false).0
+}
+
+/// Weights and bias with a normalisation by running statistics in them.
+pub(super) fn fold(weight: Array, norm: [Array; 4], epsilon: f32) -> [Array; 2] {
+    let weight = contiguous(weight);
+    let [norm_weight, norm_bias, mean, variance] = norm.map(contiguous);
+    let shape = weight.meta.shape().clone();
+    let (count, outputs) = (shape.iter().product::<usize>(), shape[0]);
+    let (folded, bias) = (floats(&weight.client, count), floats(&weight.client, outputs));
+    launch(
+        &weight.client,
+        Kernel::plain(Source::Arrange, "fold"),
+        blocks(count),
+        &[&weight.handle, &norm_weight.handle, &norm_bias.handle, &mean.handle, &variance.handle],
+        &[&folded, &bias],
+        Numbers::of([count, count / outputs.max(1)]).floats([epsilon]),
+    );
+    [array(&weight, folded, shape), array(&weight, bias, [outputs])]
 }
 
 #[derive(Debug)]

@@ -21,6 +21,7 @@ __device__ __forceinline__ float activated(float value, int activation) {
   return value;
 }
 
+#ifdef ONLY_depthwise
 extern "C" __global__ void depthwise(const float* __restrict__ images, const float* __restrict__ weight,
                                      const float* __restrict__ bias, float* __restrict__ result, const Sizes sizes) {
   const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -54,7 +55,9 @@ extern "C" __global__ void depthwise(const float* __restrict__ images, const flo
         activated(sum, sizes.activation);
   }
 }
+#endif
 
+#ifdef ONLY_depthwise_images
 extern "C" __global__ void depthwise_images(const float* __restrict__ gradient, const float* __restrict__ weight,
                                             float* __restrict__ to, const Sizes sizes) {
   const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -79,8 +82,10 @@ extern "C" __global__ void depthwise_images(const float* __restrict__ gradient, 
     }
   to[index] = sum;
 }
+#endif
 
 // Parts of the gradient to weights: 32 channels a block, and of the places a share. The last number is that of the bias.
+#ifdef ONLY_depthwise_weights
 extern "C" __global__ void __launch_bounds__(256)
 depthwise_weights(const float* __restrict__ images, const float* __restrict__ gradient, float* __restrict__ parts,
                   const Sizes sizes) {
@@ -119,7 +124,9 @@ depthwise_weights(const float* __restrict__ images, const float* __restrict__ gr
     __syncthreads();
   }
 }
+#endif
 
+#ifdef ONLY_finish_depthwise
 extern "C" __global__ void __launch_bounds__(256)
 finish_depthwise(const float* __restrict__ parts, float* __restrict__ weight, float* __restrict__ bias,
                  const Sizes sizes) {
@@ -133,3 +140,4 @@ finish_depthwise(const float* __restrict__ parts, float* __restrict__ weight, fl
   else if (sizes.has_bias)
     bias[channel] = sum;
 }
+#endif

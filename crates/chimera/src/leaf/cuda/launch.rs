@@ -30,14 +30,24 @@ pub(super) enum Source {
     Normalise,
     Depthwise,
     Pool,
+    Time,
+    Loss,
 }
 
 /// What every file begins with.
 const TENSOR_CORE: &str = include_str!("tensor_core.cuh");
 
 impl Source {
-    const ALL: [Self; 6] =
-        [Self::Product, Self::WeightGradient, Self::Arrange, Self::Normalise, Self::Depthwise, Self::Pool];
+    const ALL: [Self; 8] = [
+        Self::Product,
+        Self::WeightGradient,
+        Self::Arrange,
+        Self::Normalise,
+        Self::Depthwise,
+        Self::Pool,
+        Self::Time,
+        Self::Loss,
+    ];
 
     fn text(self) -> &'static str {
         match self {
@@ -47,6 +57,8 @@ impl Source {
             Self::Normalise => include_str!("normalise.cu"),
             Self::Depthwise => include_str!("depthwise.cu"),
             Self::Pool => include_str!("pool.cu"),
+            Self::Time => include_str!("time.cu"),
+            Self::Loss => include_str!("loss.cu"),
         }
     }
 }
@@ -104,7 +116,8 @@ impl CubeKernel for Kernel {
 
     fn source(&self) -> Option<PrecompiledSource> {
         let defines: String = self.defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
-        let source = format!("{defines}{TENSOR_CORE}{}", self.source.text());
+        // A file holds several kernels, and all would be compiled for each.
+        let source = format!("#define ONLY_{}\n{defines}{TENSOR_CORE}{}", self.entry, self.source.text());
         Some(PrecompiledSource { source, entrypoint_name: self.entry.to_owned(), lang: "cuda" })
     }
 }

@@ -36,6 +36,7 @@ __device__ __forceinline__ void write_parts(const float (&first)[4], const float
 }
 
 // Sums of values and of their squares, both less the channel's first value: a large mean would swallow the variance.
+#ifdef ONLY_statistics
 extern "C" __global__ void __launch_bounds__(256)
 statistics(const float* __restrict__ input, float* __restrict__ parts, const Sizes sizes) {
   const int lane = threadIdx.x % LANES, depth = threadIdx.x / LANES;
@@ -54,6 +55,7 @@ statistics(const float* __restrict__ input, float* __restrict__ parts, const Siz
   }
   write_parts(sum, square, parts, sizes, channel);
 }
+#endif
 
 // Adds the parts of 32 channels: the sums of one arrive at its first thread.
 __device__ __forceinline__ bool add_parts(const float* parts, const Sizes& sizes, int channel, float& first, float& second) {
@@ -78,6 +80,7 @@ __device__ __forceinline__ bool add_parts(const float* parts, const Sizes& sizes
 }
 
 // Mean and one over the deviation of each channel, and the running statistics after this batch.
+#ifdef ONLY_finish_statistics
 extern "C" __global__ void __launch_bounds__(256)
 finish_statistics(const float* __restrict__ input, const float* __restrict__ parts,
                   const float* __restrict__ running_mean, const float* __restrict__ running_variance,
@@ -96,6 +99,7 @@ finish_statistics(const float* __restrict__ input, const float* __restrict__ par
   new_mean[channel] = running_mean[channel] * (1.0f - sizes.momentum) + mean * sizes.momentum;
   new_variance[channel] = running_variance[channel] * (1.0f - sizes.momentum) + unbiased * sizes.momentum;
 }
+#endif
 
 __device__ __forceinline__ float activated(float value, int activation) {
   if (activation != 0 && value < 0.0f) value = 0.0f;
@@ -103,6 +107,7 @@ __device__ __forceinline__ float activated(float value, int activation) {
   return value;
 }
 
+#ifdef ONLY_normalise
 extern "C" __global__ void __launch_bounds__(256)
 normalise(const float* __restrict__ input, const float* __restrict__ found, const float* __restrict__ weight,
           const float* __restrict__ bias, const float* __restrict__ around, float* __restrict__ result, const Sizes sizes) {
@@ -120,6 +125,7 @@ normalise(const float* __restrict__ input, const float* __restrict__ found, cons
   *(float4*)(result + index) = make_float4(activated(y.x, sizes.activation), activated(y.y, sizes.activation),
                                            activated(y.z, sizes.activation), activated(y.w, sizes.activation));
 }
+#endif
 
 // The gradient that an activation lets pass.
 __device__ __forceinline__ float4 passed(const float* gradient, const float* result, long long index, int activation) {
@@ -136,6 +142,7 @@ __device__ __forceinline__ float4 passed(const float* gradient, const float* res
 }
 
 // Sums of the gradient, and of it times what was normalised.
+#ifdef ONLY_gradient_sums
 extern "C" __global__ void __launch_bounds__(256)
 gradient_sums(const float* __restrict__ gradient, const float* __restrict__ result, const float* __restrict__ input,
               const float* __restrict__ found, float* __restrict__ parts, const Sizes sizes) {
@@ -158,7 +165,9 @@ gradient_sums(const float* __restrict__ gradient, const float* __restrict__ resu
   }
   write_parts(sum, product, parts, sizes, channel);
 }
+#endif
 
+#ifdef ONLY_finish_gradient_sums
 extern "C" __global__ void __launch_bounds__(256)
 finish_gradient_sums(const float* __restrict__ parts, float* __restrict__ of_weight, float* __restrict__ of_bias,
                      const Sizes sizes) {
@@ -168,8 +177,10 @@ finish_gradient_sums(const float* __restrict__ parts, float* __restrict__ of_wei
   of_bias[channel] = sum;
   of_weight[channel] = product;
 }
+#endif
 
 // The gradient to what was normalised and, where an activation cut that of the way around, to that too.
+#ifdef ONLY_normalise_gradient
 extern "C" __global__ void __launch_bounds__(256)
 normalise_gradient(const float* __restrict__ gradient, const float* __restrict__ result, const float* __restrict__ input,
                    const float* __restrict__ found, const float* __restrict__ weight,
@@ -189,3 +200,4 @@ normalise_gradient(const float* __restrict__ gradient, const float* __restrict__
                   w.w * inverse.w * (g.w - (db.w + (x.w - mean.w) * inverse.w * dw.w) * share));
   if (sizes.has_around) *(float4*)(of_around + index) = g;
 }
+#endif

@@ -6,6 +6,7 @@ struct WindowSizes {
 };
 
 // The largest of each window, and which of its places that was.
+#ifdef ONLY_largest
 extern "C" __global__ void largest(const float* __restrict__ maps, float* __restrict__ result, u8* __restrict__ winners,
                                    const WindowSizes sizes) {
   const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -32,7 +33,9 @@ extern "C" __global__ void largest(const float* __restrict__ maps, float* __rest
   result[index] = most;
   winners[index] = (u8)winner;
 }
+#endif
 
+#ifdef ONLY_largest_gradient
 extern "C" __global__ void largest_gradient(const float* __restrict__ gradient, const u8* __restrict__ winners,
                                             float* __restrict__ to, const WindowSizes sizes) {
   const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -55,6 +58,7 @@ extern "C" __global__ void largest_gradient(const float* __restrict__ gradient, 
     }
   to[index] = sum;
 }
+#endif
 
 // What the small network keeps of its last maps: means over the cells of a grid, and the most that each detector saw.
 struct SummarySizes {
@@ -64,6 +68,7 @@ struct SummarySizes {
 __device__ __forceinline__ int cell_begin(int cell, int size, int grid) { return cell * size / grid; }
 __device__ __forceinline__ int cell_end(int cell, int size, int grid) { return ((cell + 1) * size + grid - 1) / grid; }
 
+#ifdef ONLY_summary
 extern "C" __global__ void summary(const float* __restrict__ maps, const float* __restrict__ detected,
                                    float* __restrict__ result, int* __restrict__ winners, const SummarySizes sizes) {
   const int index = blockIdx.x * blockDim.x + threadIdx.x;
@@ -98,7 +103,9 @@ extern "C" __global__ void summary(const float* __restrict__ maps, const float* 
     winners[sample * sizes.detectors + detector] = winner;
   }
 }
+#endif
 
+#ifdef ONLY_summary_gradient
 extern "C" __global__ void summary_gradient(const float* __restrict__ gradient, const int* __restrict__ winners,
                                             float* __restrict__ of_maps, float* __restrict__ of_detected,
                                             const SummarySizes sizes) {
@@ -129,3 +136,4 @@ extern "C" __global__ void summary_gradient(const float* __restrict__ gradient, 
     of_detected[pixel * sizes.detectors + detector] = won ? from[means + detector] : 0.0f;
   }
 }
+#endif

@@ -6,12 +6,23 @@
 // r from the result at (h + padding - r) / stride where that divides. With a stride, images' places fall into
 // stride x stride classes that each see only their own taps; blockIdx.z is the class, so that no product with zero is made.
 //
-// Defined outside: BM, BN (tile of a block), WM, WN (tile of a warp), BACK, POOL.
+// Defined outside: BM, BN (tile of a block), THREADS, WM, WN (tile of a warp, but where warps multiply in groups), BACK, POOL.
 
 #define WARPS_N (BN / WN)
-#define THREADS ((BM / WM) * WARPS_N * 32)
+#if WARP_GROUPS
+// Four warps share 64 rows, and groups that are below one another all columns.
+#define GROUPS_M (BM / 64)
+#define ROWS_WARP 16
+#define COLUMNS_WARP (BN / (THREADS / 128 / GROUPS_M))
+#else
+#define ROWS_WARP WM
+#define COLUMNS_WARP WN
+#endif
 #define STAGES 3
 #define BK 16
+// Sums go out over shared memory, so many rows at a time; a pitch of eight more than columns keeps eight rows in their own banks.
+#define ROWS_OUT 64
+#define PITCH_OUT (BN + 8)
 #define ROWS_A (BM * 4 / THREADS)
 #define ROWS_B ((BN * 4 + THREADS - 1) / THREADS)
 
@@ -52,10 +63,14 @@ struct Place {
 extern "C" __global__ void __launch_bounds__(THREADS)
 product(const float* __restrict__ map, const float* __restrict__ weight, const float* __restrict__ bias,
         const float* __restrict__ around, float* __restrict__ result, u8* __restrict__ winners, const Sizes sizes) {
-  __shared__ __align__(128) float tile_a[STAGES][BM * BK];
-  __shared__ __align__(128) float tile_b[STAGES][BN * BK];
+  __shared__ __align__(1024) float tiles[STAGES * (BM + BN) * BK];
+  float(*tile_a)[BM * BK] = (float(*)[BM * BK])tiles, (*tile_b)[BN * BK] = (float(*)[BN * BK])(tiles + STAGES * BM * BK);
   const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
+#if WARP_GROUPS
+  const int warp_m = warp / 4 % GROUPS_M * 64 + warp % 4 * 16, warp_n = warp / 4 / GROUPS_M * COLUMNS_WARP;
+#else
   const int warp_m = warp / WARPS_N * WM, warp_n = warp % WARPS_N * WN;
+#endif
   const int first_row = blockIdx.x * BM, first_column = blockIdx.y * BN;
 
 #if BACK
@@ -141,21 +156,43 @@ product(const float* __restrict__ map, const float* __restrict__ weight, const f
     place.settle(sizes.chunks, taps_w);
   };
 
-  float sums[WM / 16][WN / 8][4] = {};
+  float sums[ROWS_WARP / 16][COLUMNS_WARP / 8][4] = {};
 #pragma unroll
   for (int stage = 0; stage < STAGES - 1; stage++) {
     if (stage < steps) copy(stage);
     close_copies();
   }
   const int a_row = warp_m + (lane & 15), a_chunk = lane >> 4;
+#if !WARP_GROUPS
   const int b_row = warp_n + (lane & 7) + ((lane >> 4) << 3), b_chunk = (lane >> 3) & 1;
+#endif
   int stage = 0;
   for (int step = 0; step < steps; step++) {
     await_copies<STAGES - 2>();
+#if WARP_GROUPS
+    show_copies();
+    // The stage that is copied to next is the one that these products read.
+    await_products();
+#endif
     __syncthreads();
     const int next = stage == 0 ? STAGES - 1 : stage - 1;
+#if WARP_GROUPS
+    u32 a[2][4];
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      load_blocks(a[half], shared_address(&tile_a[stage][a_row * BK + (((half * 2 + a_chunk) ^ ((a_row >> 1) & 3)) << 2)]));
+#pragma unroll
+      for (int i = 0; i < 4; i++) a[half][i] = rounded(a[half][i]);
+    }
+    open_products();
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+      multiply_group(sums[0], a[half], described(&tile_b[stage][warp_n * BK + half * 8]));
+    close_products();
+#endif
     if (step + STAGES - 1 < steps) copy(next);
     close_copies();
+#if !WARP_GROUPS
 #pragma unroll
     for (int half = 0; half < 2; half++) {
       u32 a[WM / 16][4], b[WN / 16][4];
@@ -176,68 +213,80 @@ product(const float* __restrict__ map, const float* __restrict__ weight, const f
 #pragma unroll
         for (int n = 0; n < WN / 8; n++) multiply(sums[m][n], a[m], b[n / 2][n % 2 * 2], b[n / 2][n % 2 * 2 + 1]);
     }
+#endif
     stage = stage == STAGES - 1 ? 0 : stage + 1;
   }
+#if WARP_GROUPS
+  await_products();
+  settle(sums[0]);
+#endif
 
-  const bool pairs = sizes.columns % 2 == 0;
+  const bool fours = sizes.columns % 4 == 0;
+#pragma unroll 1
+  for (int begin = 0; begin < BM; begin += ROWS_OUT) {
+    // The tiles, or the rows before, are not read any more.
+    __syncthreads();
 #pragma unroll
-  for (int m = 0; m < WM / 16; m++) {
+    for (int m = 0; m < ROWS_WARP / 16; m++) {
+      const int row = warp_m + m * 16 - begin;
+      if (row < 0 || row >= ROWS_OUT) continue;
+      float* to = tiles + (row + (lane >> 2)) * PITCH_OUT + warp_n + (lane & 3) * 2;
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-      const int row = first_row + warp_m + m * 16 + half * 8 + (lane >> 2);
+      for (int n = 0; n < COLUMNS_WARP / 8; n++) {
+        *(float2*)(to + n * 8) = make_float2(sums[m][n][0], sums[m][n][1]);
+        *(float2*)(to + 8 * PITCH_OUT + n * 8) = make_float2(sums[m][n][2], sums[m][n][3]);
+      }
+    }
+    __syncthreads();
+    for (int i = thread; i < ROWS_OUT / (POOL ? 4 : 1) * (BN / 4); i += THREADS) {
+      const int four = i % (BN / 4) * 4, channel = first_column + four, line = i / (BN / 4);
+      const int row = first_row + begin + line * (POOL ? 4 : 1);
+      if (row >= rows || channel >= sizes.columns) continue;
+      float value[4];
+      *(float4*)value = *(const float4*)(tiles + line * (POOL ? 4 : 1) * PITCH_OUT + four);
 #if POOL
-      // The four rows of a window are those of four threads: two exchanges find the largest.
-      const int window = row >> 2, part = row & 3;
-      const int w = window % grid_w, h = window / grid_w % grid_h;
-      const bool exists = row < rows && h * 2 + (part >> 1) < sizes.out_height && w * 2 + (part & 1) < sizes.out_width;
-      const bool writes = part == 0 && row < rows;
+      // Of each four the first of the largest wins; what is no number wins over all.
+      const int window = row >> 2, w = window % grid_w, h = window / grid_w % grid_h;
+      u32 winner = 0;
+#pragma unroll
+      for (int part = 1; part < 4; part++) {
+        if (h * 2 + (part >> 1) >= sizes.out_height || w * 2 + (part & 1) >= sizes.out_width) continue;
+        float other[4];
+        *(float4*)other = *(const float4*)(tiles + (line * 4 + part) * PITCH_OUT + four);
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          if (other[j] > value[j] || (other[j] != other[j] && value[j] == value[j])) {
+            value[j] = other[j];
+            winner = (winner & ~(255u << j * 8)) | part << j * 8;
+          }
+      }
       const long long pixel = window;
 #elif BACK
       const int w = row % grid_w, h = row / grid_w % grid_h, n = row / grid_w / grid_h;
       const long long pixel = ((long long)n * sizes.out_height + h * sizes.stride + class_h) * sizes.out_width +
                               w * sizes.stride + class_w;
-      const bool writes = row < rows;
 #else
       const long long pixel = row;
-      const bool writes = row < rows;
 #endif
+      const long long place = pixel * sizes.columns + channel;
+      float beside[4] = {};
+      if (sizes.has_around && fours) *(float4*)beside = *(const float4*)(around + place);
 #pragma unroll
-      for (int n = 0; n < WN / 8; n++) {
-        const int channel = first_column + warp_n + n * 8 + (lane & 3) * 2;
-        float value[2] = {sums[m][n][half * 2], sums[m][n][half * 2 + 1]};
+      for (int j = 0; j < 4; j++) {
+        if (channel + j >= sizes.columns) break;
+        if (sizes.has_around && !fours) beside[j] = around[place + j];
+        if (sizes.has_bias) beside[j] += bias[channel + j];
+        value[j] = activated(value[j] + beside[j], sizes.activation);
+        if (!fours) result[place + j] = value[j];
 #if POOL
-        int winner[2];
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-          if (!exists) value[i] = __int_as_float(0xff800000);
-          winner[i] = part;
-#pragma unroll
-          for (int distance = 4; distance <= 8; distance *= 2) {
-            const float other = __shfl_xor_sync(0xffffffffu, value[i], distance);
-            const int other_winner = __shfl_xor_sync(0xffffffffu, winner[i], distance);
-            // Of equal ones the first wins; what is no number wins over all.
-            if (other > value[i] || other != other || (other == value[i] && other_winner < winner[i])) {
-              value[i] = other;
-              winner[i] = other_winner;
-            }
-          }
-        }
+        if (!fours) winners[place + j] = winner >> j * 8;
 #endif
-        if (!writes) continue;
-        float* to = result + pixel * sizes.columns + channel;
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-          if (channel + i >= sizes.columns) break;
-          if (sizes.has_bias) value[i] += bias[channel + i];
-          if (sizes.has_around) value[i] += around[pixel * sizes.columns + channel + i];
-          value[i] = activated(value[i], sizes.activation);
-#if POOL
-          winners[pixel * sizes.columns + channel + i] = (u8)winner[i];
-#endif
-          if (!pairs) to[i] = value[i];
-        }
-        if (pairs && channel < sizes.columns) *(float2*)to = make_float2(value[0], value[1]);
       }
+      if (!fours) continue;
+      *(float4*)(result + place) = *(const float4*)value;
+#if POOL
+      *(u32*)(winners + place) = winner;
+#endif
     }
   }
 }
