@@ -392,7 +392,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// Bytes of shared memory of a product.
+/// Bytes of shared memory of a product: what is loaded ahead, and afterwards, where weights learn, the tile of their gradient.
 fn shared(tile: usize, kind: Kind) -> u32 {
     let deep = tile * (DEPTH + 4);
     let wide = DEPTH * (tile + 8);
@@ -401,7 +401,8 @@ fn shared(tile: usize, kind: Kind) -> u32 {
         Kind::Backward => deep + wide,
         Kind::Learn => 2 * wide,
     };
-    (4 * STAGES * floats) as u32
+    let gradient = if matches!(kind, Kind::Learn) { tile * (tile + 8) } else { 0 };
+    4 * (STAGES * floats).max(gradient) as u32
 }
 
 /// What is compiled: products in both sizes of tiles, and the rest.
