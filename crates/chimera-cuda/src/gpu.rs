@@ -299,8 +299,9 @@ impl Gpu {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of memory that are free.
+    /// Bytes of memory that are free once everything that was begun is done: until then, buffers that were dropped are not.
     pub(crate) fn free(&self) -> Result<usize> {
+        self.stream.synchronize()?;
         Ok(self.stream.context().mem_get_info()?.0)
     }
 
