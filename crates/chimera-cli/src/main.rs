@@ -67,12 +67,17 @@ fn main() -> ExitCode {
     if let Err(error) = console::clean_up_on_interrupt() {
         console.error(&error);
     }
+    // Without a cache folder, kernels of GPUs are compiled in each run.
+    if let Ok(cache) = train::cache_folder(None) {
+        chimera::leaf::device::keep_kernels_in(&cache.join("kernels"));
+    }
     let outcome = dispatch(arguments.command, &mut console);
     // Whoever reads us may have seen enough (`chimera ... | head`): that is no failure, and changes no outcome.
     let flushed = match console.finish() {
         Err(error) if !console::is_closed_pipe(&error) => Err(error),
         _ => Ok(()),
     };
+    chimera::leaf::device::settle();
     match outcome.and_then(|outcome| flushed.map(|()| outcome)) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),

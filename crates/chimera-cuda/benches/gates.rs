@@ -38,7 +38,7 @@ fn main() {
             continue;
         }
         let started = Instant::now();
-        let gpu = Gpu::open(0, precision).expect("a device");
+        let gpu = Gpu::open(0, precision, None).expect("a device");
         println!("{} ({}), opened in {:.1} s", gpu.device.name, precision.as_str(), started.elapsed().as_secs_f64());
         match if only.is_some() { Ok(Vec::new()) } else { agreement::check(&gpu) } {
             Ok(all) => {

@@ -10,6 +10,7 @@ use cudarc::driver::CudaSlice;
 
 use crate::gpu::{Batch, Decay, Gpu, Kind as Multiply, MOST_DOWN, Product, Result, device_repr};
 use crate::layout::{Places, Sizes, padded};
+use crate::products::layers;
 
 /// A leaf that is an operand; as in `teach.cu`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,9 +68,8 @@ pub(crate) struct Cones {
 #[derive(Debug, Default)]
 pub(crate) struct Weights {
     numbers: BTreeMap<(*const Gate, Vec<bool>), usize>,
-    held: Vec<Arc<Gate>>,
+    held: Vec<(Arc<Gate>, Vec<bool>)>,
     pub(crate) places: Vec<Places>,
-    pub(crate) values: Vec<f32>,
 }
 
 /// What leaves make of z, each once; number 0 is z itself.
@@ -110,14 +110,24 @@ impl Weights {
         if let Some(number) = self.numbers.get(&(Arc::as_ptr(gate), negated.clone())) {
             return *number;
         }
-        let sizes = Sizes::of(gate.shape());
-        let places = sizes.places(self.values.len());
-        self.values.resize(places.end, 0.0);
-        sizes.write(&gate.tensors(), &negated, places, &mut self.values);
-        self.places.push(places);
-        self.held.push(gate.clone());
+        self.places.push(Sizes::of(gate.shape()).places(self.len()));
+        self.held.push((gate.clone(), negated.clone()));
         self.numbers.insert((Arc::as_ptr(gate), negated), self.places.len() - 1);
         self.places.len() - 1
+    }
+
+    /// How many numbers they are.
+    fn len(&self) -> usize {
+        self.places.last().map_or(0, |places| places.end)
+    }
+
+    /// All of them, in their places.
+    pub(crate) fn values(&self) -> Vec<f32> {
+        let mut values = vec![0.0; self.len()];
+        for ((gate, negated), places) in self.held.iter().zip(&self.places) {
+            Sizes::of(gate.shape()).write(&gate.tensors(), negated, *places, &mut values);
+        }
+        values
     }
 }
 
@@ -170,7 +180,7 @@ impl Cones {
         rows: impl Fn(usize, usize) -> (u64, u64),
     ) -> Result<Below> {
         let float = |base: u64, place: usize| base + 4 * place as u64;
-        let weights = gpu.upload(&self.weights.values)?;
+        let weights = gpu.upload(&self.weights.values())?;
         let affines = gpu.upload(&self.features.values)?;
         let (weights_at, affines_at) = (gpu.at(&weights), gpu.at(&affines));
         let leaves: Vec<DeviceLeaf> = self
@@ -209,48 +219,12 @@ impl Cones {
         Ok(Below { leaves: gpu.upload(&leaves)?, count: leaves.len(), stages, _weights: weights, _affines: affines })
     }
 
-    /// Bytes of what is uploaded.
+    /// Bytes of what is uploaded, and of the activations.
     pub(crate) fn bytes(&self) -> usize {
-        4 * (self.weights.values.len() + self.features.values.len())
+        4 * (self.taken + self.weights.len() + self.features.values.len())
+            + self.leaves.len() * size_of::<DeviceLeaf>()
+            + self.gates.len() * 2 * size_of::<Product>()
     }
-}
-
-/// Both layers of a trained gate: from its input over hidden numbers to where its feature goes.
-pub(crate) fn layers(
-    (sizes, places, weights): (Sizes, Places, u64),
-    slots: usize,
-    [input, hidden, out]: [u64; 3],
-    stride: usize,
-) -> [Product; 2] {
-    let weight = |place: usize| weights + 4 * place as u64;
-    let [m, w, h, f] = [slots, sizes.width(), sizes.hidden, sizes.features].map(|size| size as i32);
-    let first = Product {
-        a: input,
-        b: weight(places.first),
-        c: hidden,
-        beside: weight(places.added),
-        m,
-        n: h,
-        k: w,
-        lda: w,
-        ldb: w,
-        ldc: h,
-        ..Product::default()
-    };
-    let second = Product {
-        a: hidden,
-        b: weight(places.second),
-        c: out,
-        beside: weight(places.second_bias),
-        m,
-        n: f,
-        k: h,
-        lda: h,
-        ldb: h,
-        ldc: stride as i32,
-        ..Product::default()
-    };
-    [first, second]
 }
 
 /// [`Cones`] on a device.

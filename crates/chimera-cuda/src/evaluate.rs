@@ -6,9 +6,10 @@ use chimera_gate::cone::Features;
 use chimera_gate::evaluate::{PlacedGate, Source};
 use cudarc::driver::CudaSlice;
 
-use crate::cones::{Affines, DeviceLeaf, Filling, Weights, layers};
+use crate::cones::{Affines, DeviceLeaf, Filling, Weights};
 use crate::gpu::{Batch, Decay, Gpu, GpuError, Kind, MOST_DOWN, Result};
 use crate::layout::{Sizes, padded};
+use crate::products::layers;
 use crate::teach::DeviceHead;
 
 /// Samples at a time, at most: enough for every processor.
@@ -77,7 +78,7 @@ impl<'g> Scorer<'g> {
         }
         let sizes: Vec<Sizes> = gates.iter().map(|placed| Sizes::of(placed.gate.shape())).collect();
         let a_sample: usize = sizes.iter().map(|sizes| sizes.width() + sizes.hidden + sizes.features).sum();
-        let device_weights = gpu.upload(&weights.values)?;
+        let device_weights = gpu.upload(&weights.values())?;
         let device_affines = gpu.upload(&affines.values)?;
         let fits = (gpu.free()? as f64 * SHARE) as usize / (4 * a_sample.max(1));
         let room = fits.min(MOST) / padded(1) * padded(1);

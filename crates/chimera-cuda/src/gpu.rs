@@ -1,15 +1,18 @@
 //! Devices: which are there, and one made ready.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchArgs,
-    LaunchConfig, PushKernelArg, sys::CUdevice_attribute, sys::CUfunction_attribute,
+    LaunchConfig, PushKernelArg, result::device, sys::CUdevice_attribute, sys::CUfunction_attribute,
 };
-use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts, sys as nvrtc};
+
+pub use crate::compiler::compiler;
+use crate::compiler::{Source, modules};
 
 /// The first devices with asynchronous copies and TF32 have this version.
-const OLDEST: (i32, i32) = (8, 0);
+pub(crate) const OLDEST: (i32, i32) = (8, 0);
 
 /// Why there is no GPU to compute on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -125,38 +128,32 @@ pub fn devices() -> std::result::Result<Vec<Described>, Missing> {
         return Err(Missing::Driver);
     }
     cudarc::driver::result::init().map_err(fails)?;
-    let count = CudaContext::device_count().map_err(fails)?;
-    let describe = |number: usize| -> std::result::Result<Described, Missing> {
-        let context = CudaContext::new(number).map_err(fails)?;
+    let count = device::get_count().map_err(fails)?;
+    // A context would take memory of every device, and time.
+    let describe = |number: i32| -> std::result::Result<Described, Missing> {
+        let device = device::get(number).map_err(fails)?;
+        #[allow(unsafe_code, reason = "the device is one that the driver gave for its number")]
+        let (attribute, memory) =
+            unsafe { (|attribute| device::get_attribute(device, attribute).map_err(fails), device::total_mem(device)) };
         Ok(Described {
-            number,
-            name: context.name().map_err(fails)?,
-            capability: context.compute_capability().map_err(fails)?,
-            memory: context.total_mem().map_err(fails)?,
+            number: number as usize,
+            name: device::get_name(device).map_err(fails)?,
+            capability: (
+                attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            memory: memory.map_err(fails)?,
         })
     };
     if count <= 0 {
         return Err(Missing::Device);
     }
-    (0..count as usize).map(describe).collect()
+    (0..count).map(describe).collect()
 }
 
 fn fails(error: DriverError) -> Missing {
     use cudarc::driver::sys::CUresult;
     if error.0 == CUresult::CUDA_ERROR_NO_DEVICE { Missing::Device } else { Missing::DriverFails(error.to_string()) }
-}
-
-/// The version of NVRTC.
-///
-/// # Errors
-/// There is none.
-pub fn compiler() -> std::result::Result<(i32, i32), Missing> {
-    let (mut major, mut minor) = (0, 0);
-    #[allow(unsafe_code, reason = "asks for a library by name, then for its version, which is two numbers")]
-    let answered = unsafe {
-        nvrtc::is_culib_present() && nvrtc::nvrtcVersion(&mut major, &mut minor) == nvrtc::nvrtcResult::NVRTC_SUCCESS
-    };
-    if answered { Ok((major, minor)) } else { Err(Missing::Compiler) }
 }
 
 /// The device of a number, if it can be used: a driver, a compiler, and a device that is not too old.
@@ -278,11 +275,12 @@ pub(crate) struct Batch {
 }
 
 impl Gpu {
-    /// Makes a device ready: compiles kernels for it, which takes a second or two.
+    /// Makes a device ready: compiles kernels for it, which takes a second or two, or takes them from a folder where an earlier
+    /// run left them.
     ///
     /// # Errors
     /// What is missing, or what does not compile.
-    pub fn open(number: usize, precision: Precision) -> Result<Self> {
+    pub fn open(number: usize, precision: Precision, kernels: Option<&Path>) -> Result<Self> {
         let device = usable(number)?;
         let context = CudaContext::new(number)?;
         // Everything here runs in one stream, in order: there is nothing to keep track of.
@@ -292,7 +290,7 @@ impl Gpu {
         }
         let processors = context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as usize;
         let stream = context.new_stream()?;
-        let kernels = Kernels::compile(&context, precision)?;
+        let kernels = Kernels::load(&modules(&context, device.capability, &sources(precision), kernels)?)?;
         Ok(Self { device, precision, stream, kernels, processors, turn: Mutex::new(()) })
     }
 
@@ -301,8 +299,9 @@ impl Gpu {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of memory that are free.
+    /// Bytes of memory that are free once everything that was begun is done: until then, buffers that were dropped are not.
     pub(crate) fn free(&self) -> Result<usize> {
+        self.stream.synchronize()?;
         Ok(self.stream.context().mem_get_info()?.0)
     }
 
@@ -394,7 +393,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// Bytes of shared memory of a product.
+/// Bytes of shared memory of a product: what is loaded ahead, and afterwards, where weights learn, the tile of their gradient.
 fn shared(tile: usize, kind: Kind) -> u32 {
     let deep = tile * (DEPTH + 4);
     let wide = DEPTH * (tile + 8);
@@ -403,36 +402,33 @@ fn shared(tile: usize, kind: Kind) -> u32 {
         Kind::Backward => deep + wide,
         Kind::Learn => 2 * wide,
     };
-    (4 * STAGES * floats) as u32
+    let gradient = if matches!(kind, Kind::Learn) { tile * (tile + 8) } else { 0 };
+    4 * (STAGES * floats).max(gradient) as u32
+}
+
+/// What is compiled: products in both sizes of tiles, and the rest.
+pub(crate) fn sources(precision: Precision) -> [Source; 4] {
+    let precise = usize::from(precision == Precision::Fp32);
+    let product = |tile: usize, rows: usize, columns: usize| Source {
+        name: "product.cu",
+        text: include_str!("kernels/product.cu"),
+        options: [("BM", tile), ("BN", tile), ("WM", rows), ("WN", columns), ("BK", DEPTH), ("PRECISE", precise)]
+            .map(|(name, number)| format!("-D{name}={number}"))
+            .into(),
+    };
+    let plain = |name, text| Source { name, text, options: Vec::new() };
+    [
+        product(128, 64, 32),
+        product(64, 32, 32),
+        plain("draw.cu", include_str!("kernels/draw.cu")),
+        plain("teach.cu", include_str!("kernels/teach.cu")),
+    ]
 }
 
 impl Kernels {
-    fn compile(context: &Arc<CudaContext>, precision: Precision) -> Result<Self> {
-        let precise = usize::from(precision == Precision::Fp32);
-        let tiled = |tile: usize, rows: usize, columns: usize| -> Vec<String> {
-            [("BM", tile), ("BN", tile), ("WM", rows), ("WN", columns), ("BK", DEPTH), ("PRECISE", precise)]
-                .map(|(name, number)| format!("-D{name}={number}"))
-                .into()
-        };
-        let sources = [
-            ("product.cu", include_str!("kernels/product.cu"), tiled(128, 64, 32)),
-            ("product.cu", include_str!("kernels/product.cu"), tiled(64, 32, 32)),
-            ("draw.cu", include_str!("kernels/draw.cu"), Vec::new()),
-            ("teach.cu", include_str!("kernels/teach.cu"), Vec::new()),
-        ];
-        // Each takes a second.
-        let modules: Vec<Result<Arc<CudaModule>>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = sources
-                .into_iter()
-                .map(|(name, source, options)| scope.spawn(move || module(context, name, source, options)))
-                .collect();
-            workers
-                .into_iter()
-                .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
-        let modules = modules.into_iter().collect::<Result<Vec<_>>>()?;
-        let [large, small, draw, teach] = &modules[..] else {
+    /// From modules of [`sources`], in their order.
+    fn load(modules: &[Arc<CudaModule>]) -> Result<Self> {
+        let [large, small, draw, teach] = modules else {
             return Err(GpuError::Driver("a kernel is missing".to_owned()));
         };
         Ok(Self {
@@ -465,23 +461,4 @@ impl Products {
             learn: function("learn", Kind::Learn)?,
         })
     }
-}
-
-fn module(
-    context: &Arc<CudaContext>,
-    kernel: &'static str,
-    source: &str,
-    mut options: Vec<String>,
-) -> Result<Arc<CudaModule>> {
-    options.push(format!("--gpu-architecture=compute_{}{}", OLDEST.0, OLDEST.1));
-    let compiled = compile_ptx_with_opts(source, CompileOptions { options, ..CompileOptions::default() });
-    let image = compiled.map_err(|error| {
-        let reason = match error {
-            cudarc::nvrtc::CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
-            other => other.to_string(),
-        };
-        GpuError::Compile { kernel, reason }
-    })?;
-    context.bind_to_thread()?;
-    Ok(context.load_module(image)?)
 }

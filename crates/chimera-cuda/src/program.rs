@@ -190,6 +190,38 @@ impl Library {
     }
 }
 
+/// What a task's lists say of it.
+pub(crate) struct Listed {
+    pub(crate) configurations: usize,
+    pub(crate) changes: usize,
+}
+
+/// How much the lists of tasks take on a device, task by task, before there are any.
+#[derive(Default)]
+pub(crate) struct Lists {
+    library: Library,
+    pub(crate) bytes: usize,
+    pub(crate) most_parts: usize,
+}
+
+impl Lists {
+    /// One more task.
+    pub(crate) fn add<F: Features>(&mut self, task: &Task<'_, F>) -> Listed {
+        let mut arena = Arena::default();
+        let known = self.library.truths.len();
+        let written = write(task, &mut arena, &mut self.library);
+        self.bytes += 8 * arena.0.len();
+        for truths in &self.library.truths[known..] {
+            let (value, known) = truths.words();
+            // A word at most is not full at the end of each list of rows.
+            self.bytes += 8 * (value.len() + known.map_or(0, <[u64]>::len)) + 4 * task.population.rows + 16;
+            self.bytes += size_of::<DeviceTruth>();
+        }
+        self.most_parts = self.most_parts.max(written.chimeras.parts).max(written.same.parts).max(1);
+        Listed { configurations: written.configurations, changes: written.device.most_changes as usize }
+    }
+}
+
 impl Program {
     /// For tasks of one recipe over the same samples.
     pub(crate) fn new<F: Features>(gpu: &Gpu, tasks: &[&Task<'_, F>]) -> Result<Self> {
@@ -271,7 +303,8 @@ impl Program {
     }
 }
 
-fn layout<F: Features>(tasks: &[&Task<'_, F>]) -> Layout {
+/// What a batch of some tasks is made of.
+pub(crate) fn layout<F: Features>(tasks: &[&Task<'_, F>]) -> Layout {
     let any =
         |has: &dyn Fn(&Task<'_, F>) -> bool, batch: usize| if tasks.iter().any(|task| has(task)) { batch } else { 0 };
     let Some(recipe) = tasks.first().map(|task| task.recipe) else { return Layout::default() };

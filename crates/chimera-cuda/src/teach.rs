@@ -2,23 +2,24 @@
 //! drawn in one launch.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chimera_gate::adam::Adam;
 use chimera_gate::cone::Features;
 use chimera_gate::draw::Configurations;
-use chimera_gate::graft::FlatGrafting;
-use chimera_gate::normal::BelowZero;
+use chimera_gate::gate::Gate;
 use chimera_gate::train::{Problem, Task, Taught};
 use cudarc::driver::{CudaEvent, CudaSlice};
 
-use crate::cones::{Below, Cones, Filling, Input};
-use crate::gpu::{Batch, Decay, Gpu, GpuError, Kind, Product, Result, device_repr};
+use crate::cones::{Below, Cones, Filling};
+use crate::gpu::{Batch, Decay, Gpu, GpuError, Result, device_repr};
+use crate::grafts::{self, DeviceEffects, DeviceGrafted};
 use crate::layout::{Places, Sizes, padded};
+use crate::memory::{Needs, Rooms, bundle, drawn_a_slot};
+use crate::parallel::{pieces, side_by_side};
+use crate::products;
 use crate::program::{DeviceTask, Layout, Program, operands_of};
 
-/// Steps that are drawn in one launch, and bytes that they take at most.
-const DRAWN: usize = 16;
+/// Bytes that steps take at most that are drawn in one launch.
 const DRAWN_BYTES: usize = 1 << 30;
 
 /// Bundles of steps that wait on the device while the host goes ahead.
@@ -32,27 +33,6 @@ const MOST: usize = 16_384;
 
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-struct DeviceEffects {
-    added: u64,
-    spread: u64,
-    means: u64,
-    table: u64,
-    width: i32,
-    rectified: i32,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct DeviceGrafted {
-    seed: u64,
-    bases: u64,
-    changes: u64,
-    out: u64,
-    most_changes: i32,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
 pub(crate) struct DeviceHead {
     pub(crate) feature: u64,
     pub(crate) head: u64,
@@ -62,7 +42,7 @@ pub(crate) struct DeviceHead {
 
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-struct DeviceVectors {
+pub(crate) struct DeviceVectors {
     hidden_gradient: u64,
     feature_gradient: u64,
     feature: u64,
@@ -76,7 +56,7 @@ struct DeviceVectors {
     arity: i32,
 }
 
-device_repr!(DeviceEffects, DeviceGrafted, DeviceHead, DeviceVectors);
+device_repr!(DeviceHead, DeviceVectors);
 
 /// What became of a task.
 pub type Outcome = std::result::Result<Taught, Problem>;
@@ -104,10 +84,10 @@ impl Gpu {
             let z = Z::upload(self, tasks[first])?;
             let mut left = &group[..];
             while !left.is_empty() {
-                let many = self.many(left.iter().map(|&at| tasks[at]))?;
+                let rest: Vec<&Task<'_, F>> = left.iter().map(|&at| tasks[at]).collect();
+                let (many, drawn) = self.many(&rest)?;
                 let (now, later) = left.split_at(many);
-                let chunk: Vec<&Task<'_, F>> = now.iter().map(|&at| tasks[at]).collect();
-                let taught = Class::new(self, &chunk, &z)?.teach(tick)?;
+                let taught = Class::new(self, &rest[..many], &z, drawn)?.teach(tick)?;
                 for (&at, outcome) in now.iter().zip(taught) {
                     outcomes[at] = Some(outcome);
                 }
@@ -117,28 +97,19 @@ impl Gpu {
         Ok(outcomes.into_iter().map(|outcome| outcome.unwrap_or(Err(Problem::NothingKnown))).collect())
     }
 
-    /// How many of the next tasks fit into memory.
-    fn many<'t, F: Features + 't>(&self, tasks: impl Iterator<Item = &'t Task<'t, F>>) -> Result<usize> {
+    /// How many of the next tasks fit into memory, and how many bytes of it are for what is drawn.
+    fn many<F: Features>(&self, tasks: &[&Task<'_, F>]) -> Result<(usize, usize)> {
         let free = (self.free()? as f64 * SHARE) as usize;
-        let (mut many, mut taken) = (0, DRAWN_BYTES.min(free / 4));
-        for task in tasks {
-            let sizes = Sizes::of(task.shape);
-            let slots = padded(3 * task.recipe.batch.min(task.population.rows));
-            let mut cones = Cones::default();
-            let input = Input { place: 0, stride: sizes.width() };
-            cones.plan(0, &task.cone.operands, sizes.features, slots, input);
-            let own = slots * (sizes.width() + 2 * sizes.hidden + 3 * sizes.features) + 3 * sizes.places(0).end;
-            let needed = 4 * (own + cones.taken) + cones.bytes();
-            taken += needed;
-            if taken > free || many == MOST {
-                if many == 0 {
-                    return Err(GpuError::Memory { needed, free });
-                }
-                break;
+        let drawn = DRAWN_BYTES.min(free / 4);
+        let mut needs = Needs::new(tasks);
+        for (many, task) in tasks.iter().enumerate() {
+            needs.add(task);
+            let needed = needs.bytes(drawn);
+            if needed > free || many == MOST {
+                return if many == 0 { Err(GpuError::Memory { needed, free }) } else { Ok((many, drawn)) };
             }
-            many += 1;
         }
-        Ok(many)
+        Ok((tasks.len(), drawn))
     }
 }
 
@@ -196,7 +167,7 @@ struct Class<'c, 't, F> {
 }
 
 impl<'c, 't, F: Features> Class<'c, 't, F> {
-    fn new(gpu: &'c Gpu, tasks: &'c [&'c Task<'t, F>], z: &Z) -> Result<Self> {
+    fn new(gpu: &'c Gpu, tasks: &'c [&'c Task<'t, F>], z: &Z, drawn: usize) -> Result<Self> {
         let count = tasks.len();
         let program = Program::new(gpu, tasks)?;
         let Layout { slots, grafts: graft_slots, .. } = program.layout;
@@ -209,31 +180,27 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
             end = places.last().map_or(0, |places: &Places| places.end);
         }
         let apart = end;
-        let pieces = side_by_side(count, |number| {
-            let (task, sizes) = (tasks[number], sizes[number]);
-            let negated: Vec<bool> = task.cone.operands.iter().map(|operand| operand.negated).collect();
-            let own = sizes.places(0);
-            let mut values = vec![0.0_f32; own.end];
-            sizes.write(&task.initial(), &negated, own, &mut values);
-            values
-        });
         let mut parameters = gpu.zeros::<f32>(3 * apart)?;
-        for (values, places) in pieces.iter().zip(&places) {
-            gpu.stream.memcpy_htod(values, &mut parameters.slice_mut(places.first..places.end))?;
+        for piece in pieces(&places) {
+            let initial = side_by_side(piece.len(), |number| {
+                let (task, sizes) = (tasks[piece.start + number], sizes[piece.start + number]);
+                let negated: Vec<bool> = task.cone.operands.iter().map(|operand| operand.negated).collect();
+                let own = sizes.places(0);
+                let mut values = vec![0.0_f32; own.end];
+                sizes.write(&task.initial(), &negated, own, &mut values);
+                values
+            });
+            for (values, places) in initial.iter().zip(&places[piece]) {
+                gpu.stream.memcpy_htod(values, &mut parameters.slice_mut(places.first..places.end))?;
+            }
         }
-        drop(pieces);
 
-        // Activations of each gate: input, results of both layers, and gradients of these.
         let mut cones = Cones::default();
-        let mut rooms = Vec::new();
-        for (number, (task, sizes)) in tasks.iter().zip(&sizes).enumerate() {
-            let input = Input { place: cones.take(slots * sizes.width()), stride: sizes.width() };
-            let [hidden, hidden_gradient] = [0; 2].map(|_| cones.take(slots * sizes.hidden));
-            let [feature, feature_gradient] = [0; 2].map(|_| cones.take(slots * sizes.features));
-            let grafted = cones.take(graft_slots * sizes.features);
-            cones.plan(number, &task.cone.operands, sizes.features, slots, input);
-            rooms.push([input.place, hidden, feature, feature_gradient, hidden_gradient, grafted]);
-        }
+        let rooms: Vec<Rooms> = tasks
+            .iter()
+            .enumerate()
+            .map(|(number, task)| Rooms::take(&mut cones, number, task, (slots, graft_slots)))
+            .collect();
         let activations = gpu.zeros::<f32>(cones.taken)?;
         let base = gpu.at(&activations);
         let float = |base: u64, place: usize| base + 4 * place as u64;
@@ -243,12 +210,12 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
         let changes = |number: usize| program.tasks[number].most_changes as usize + 1;
         let step_bytes: usize = (0..count)
             .map(|number| {
-                let graft = if graft_slots > 0 { 4 * (changes(number) + 1) } else { 0 };
-                slots * (4 * spots(&tasks[number]) + 8 * program.most_parts + 1 + graft)
+                let graft = (graft_slots > 0).then(|| changes(number));
+                slots * (drawn_a_slot(spots(&tasks[number]), graft) + 8 * program.most_parts)
             })
             .sum();
         let batches = program.order.div_ceil(program.layout.batch.max(1) as usize).max(1);
-        let bundle = (DRAWN_BYTES / step_bytes.max(1)).clamp(1, DRAWN).min(batches);
+        let bundle = bundle(step_bytes, drawn).min(batches);
         let all = bundle * slots;
         let row_count: usize = tasks.iter().map(|task| spots(task) * all).sum();
         let rows = gpu.zeros::<u32>(row_count + if graft_slots > 0 { count * all } else { 0 })?;
@@ -273,20 +240,20 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
             }
         }
         let below = cones.upload(gpu, base, slots, |task, spot| {
-            (device_tasks[task].rows + 4 * (spot * all) as u64, float(base, rooms[task][5]))
+            (device_tasks[task].rows + 4 * (spot * all) as u64, float(base, rooms[task].grafted))
         })?;
 
         let steps = gpu.zeros::<f32>(3 * count)?;
         let (parameter, step_at) = (gpu.at(&parameters), gpu.at(&steps));
-        let products = products(gpu, base, parameter, apart, (slots, step_at), (&sizes, &places, &rooms))?;
+        let products = products::of_step(gpu, base, parameter, apart, (slots, step_at), (&sizes, &places, &rooms))?;
         let heads: Vec<DeviceHead> = places
             .iter()
             .zip(&rooms)
             .map(|(places, room)| DeviceHead {
-                feature: float(base, room[2]),
+                feature: float(base, room.feature),
                 head: float(parameter, places.head),
                 offset: float(parameter, places.offset),
-                gradient: float(base, room[3]),
+                gradient: float(base, room.feature_gradient),
             })
             .collect();
         let vectors: Vec<DeviceVectors> = tasks
@@ -298,9 +265,9 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
                     negated[number / 64] |= u64::from(operand.negated) << (number % 64);
                 }
                 DeviceVectors {
-                    hidden_gradient: float(base, room[4]),
-                    feature_gradient: float(base, room[3]),
-                    feature: float(base, room[2]),
+                    hidden_gradient: float(base, room.hidden_gradient),
+                    feature_gradient: float(base, room.feature_gradient),
+                    feature: float(base, room.feature),
                     first_bias: float(parameter, places.first_bias),
                     marks: float(parameter, places.marks),
                     second_bias: float(parameter, places.second_bias),
@@ -315,7 +282,7 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
         let mut held = vec![activations];
         let grafts = match tasks.iter().find_map(|task| task.grafts.as_ref()) {
             Some(grafting) => {
-                let effects = effects(gpu, &grafting.flat(), &program, z.width, &mut held)?;
+                let effects = grafts::upload(gpu, &grafting.flat(), &program, z.width, &mut held)?;
                 let grafted: Vec<DeviceGrafted> = tasks
                     .iter()
                     .zip(device_tasks.iter().zip(&rooms))
@@ -323,7 +290,7 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
                         seed: task.seed,
                         bases: device.bases,
                         changes: device.changes,
-                        out: float(base, room[5]),
+                        out: float(base, room.grafted),
                         most_changes: device.most_changes,
                     })
                     .collect();
@@ -397,37 +364,34 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
                 failed[number].push(drawn[4 * number]);
             }
         }
-        let values = self.gpu.stream.clone_dtoh(&self.parameters.slice(0..self.apart))?;
         let shown = self.gpu.stream.clone_dtoh(&self.shown)?;
         let drawn = self.gpu.stream.clone_dtoh(&self.drawn)?;
-        self.gpu.stream.synchronize()?;
-        let shown_at: Vec<usize> = (0..count).map(|at| self.program.configurations[..at].iter().sum()).collect();
-        Ok(side_by_side(count, |number| {
-            let task = self.tasks[number];
-            let shown = &shown[shown_at[number]..][..self.program.configurations[number]];
-            let mut means = Vec::new();
-            for (epoch, &(loss, known)) in losses[number].iter().enumerate() {
-                if known == 0.0 {
-                    return Err(task.nothing_shown(failed[number][epoch]));
-                }
-                if !loss.is_finite() {
-                    return Err(Problem::Diverged(epoch + 1));
-                }
-                means.push((loss / known) as f32);
-            }
-            let Some(gate) = self.sizes[number].read(self.places[number], &values) else {
-                return Err(Problem::Diverged(epochs));
-            };
-            let [failed, unknown, fails, holds] = [0, 1, 2, 3].map(|at| drawn[4 * number + at]);
-            let operands = operands_of(task);
-            let counted = shown.iter().enumerate().filter(|(_, count)| **count > 0).map(|(packed, count)| {
-                // The first operand is the slowest.
-                let values = (0..operands).map(|operand| packed >> (operands - 1 - operand) & 1 == 1).collect();
-                (values, *count)
-            });
-            let shown = Configurations(counted.collect());
-            task.finish(Taught { gate, losses: means, shown, failed, unknown }, [fails, holds])
-        }))
+        let mut outcomes = Vec::with_capacity(count);
+        let (mut values, mut shown_at) = (Vec::new(), 0);
+        let starts: Vec<usize> = self
+            .program
+            .configurations
+            .iter()
+            .map(|&configurations| {
+                shown_at += configurations;
+                shown_at - configurations
+            })
+            .collect();
+        for piece in pieces(&self.places) {
+            let (start, end) = (self.places[piece.start].first, self.places[piece.end - 1].end);
+            values.resize(end - start, 0.0_f32);
+            self.gpu.stream.memcpy_dtoh(&self.parameters.slice(start..end), &mut values)?;
+            self.gpu.stream.synchronize()?;
+            outcomes.extend(side_by_side(piece.len(), |number| {
+                let number = piece.start + number;
+                let drawn = [0, 1, 2, 3].map(|at| drawn[4 * number + at]);
+                let shown = &shown[starts[number]..][..self.program.configurations[number]];
+                let places = self.sizes[number].places(self.places[number].first - start);
+                let gate = || self.sizes[number].read(places, &values);
+                outcome(self.tasks[number], (&losses[number], &failed[number]), (drawn, shown), gate)
+            }));
+        }
+        Ok(outcomes)
     }
 
     /// Draws some steps of an epoch.
@@ -497,155 +461,31 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
     }
 }
 
-/// The products of a step: both layers forwards, the second backwards, and the weights of both.
-fn products(
-    gpu: &Gpu,
-    base: u64,
-    parameter: u64,
-    apart: usize,
-    (slots, steps): (usize, u64),
-    (sizes, places, rooms): (&[Sizes], &[Places], &[[usize; 6]]),
-) -> Result<[Batch; 4]> {
-    let float = |base: u64, place: usize| base + 4 * place as u64;
-    let (mut first, mut second, mut backward, mut learn) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (number, (sizes, (places, room))) in sizes.iter().zip(places.iter().zip(rooms)).enumerate() {
-        let [input, hidden, feature, feature_gradient, hidden_gradient, _] = room.map(|place| float(base, place));
-        let [w, h, f] = [sizes.width(), sizes.hidden, sizes.features].map(|size| size as i32);
-        let m = slots as i32;
-        let weight = |place: usize| Product {
-            c: float(parameter, place),
-            first: float(parameter, place + apart),
-            second: float(parameter, place + 2 * apart),
-            step: steps + 12 * number as u64,
-            k: m,
-            ..Product::default()
-        };
-        first.push(Product {
-            a: input,
-            b: float(parameter, places.first),
-            c: hidden,
-            beside: float(parameter, places.added),
-            m,
-            n: h,
-            k: w,
-            lda: w,
-            ldb: w,
-            ldc: h,
-            ..Product::default()
-        });
-        second.push(Product {
-            a: hidden,
-            b: float(parameter, places.second),
-            c: feature,
-            beside: float(parameter, places.second_bias),
-            m,
-            n: f,
-            k: h,
-            lda: h,
-            ldb: h,
-            ldc: f,
-            ..Product::default()
-        });
-        backward.push(Product {
-            a: feature_gradient,
-            b: float(parameter, places.second),
-            c: hidden_gradient,
-            beside: hidden,
-            m,
-            n: h,
-            k: f,
-            lda: f,
-            ldb: h,
-            ldc: h,
-            ..Product::default()
-        });
-        learn.push(Product {
-            a: hidden_gradient,
-            b: input,
-            m: h,
-            n: w,
-            lda: h,
-            ldb: w,
-            ldc: w,
-            ..weight(places.first)
-        });
-        learn.push(Product {
-            a: feature_gradient,
-            b: hidden,
-            m: f,
-            n: h,
-            lda: f,
-            ldb: h,
-            ldc: h,
-            ..weight(places.second)
-        });
-    }
-    Ok([
-        gpu.batch(&first, Kind::Forward)?,
-        gpu.batch(&second, Kind::Forward)?,
-        gpu.batch(&backward, Kind::Backward)?,
-        gpu.batch(&learn, Kind::Learn)?,
-    ])
-}
-
-/// What concepts add to z, on a device.
-fn effects(
-    gpu: &Gpu,
-    flat: &FlatGrafting<'_>,
-    program: &Program,
-    width: usize,
-    held: &mut Vec<CudaSlice<f32>>,
-) -> Result<DeviceEffects> {
-    let effects = flat.effects;
-    let features = effects.base.len();
-    let mut keep = |values: &[f32]| -> Result<u64> {
-        let mut wide = vec![0.0; values.len() / features.max(1) * width];
-        for (out, values) in wide.chunks_exact_mut(width).zip(values.chunks_exact(features)) {
-            out[..features].copy_from_slice(values);
+/// What became of a task: `losses` of each epoch with how many numbers they are of, and how much had failed by then; what was
+/// drawn in all, not made, unknown, false and true, and how often each configuration was shown; and its gate.
+fn outcome<F: Features>(
+    task: &Task<'_, F>,
+    (losses, failed): (&[(f64, f64)], &[u64]),
+    ([not_made, unknown, fails, holds], shown): ([u64; 4], &[u64]),
+    gate: impl Fn() -> Option<Gate>,
+) -> Outcome {
+    let mut means = Vec::new();
+    for (epoch, (&(loss, known), &failed)) in losses.iter().zip(failed).enumerate() {
+        if known == 0.0 {
+            return Err(task.nothing_shown(failed));
         }
-        held.push(gpu.upload(&wide)?);
-        Ok(held.last().map_or(0, |slice| gpu.at(slice)))
-    };
-    let (base, added, spread) = (keep(&effects.base)?, keep(&effects.added)?, keep(&effects.spread)?);
-    let (mut means, mut table) = (0, 0);
-    if effects.rectified {
-        held.push(gpu.upload(BelowZero::table().values())?);
-        table = held.last().map_or(0, |slice| gpu.at(slice));
-        held.push(gpu.upload(&effects.shares)?);
-        let shares = held.last().map_or(0, |slice| gpu.at(slice));
-        let rows = flat.labels.rows();
-        held.push(gpu.zeros(rows * width)?);
-        means = held.last().map_or(0, |slice| gpu.at(slice));
-        let [value, known] = program.labels;
-        let numbers = [rows.div_ceil(64), effects.shares.len(), width].map(|number| number as i32);
-        let mut launch = gpu.launch(&gpu.kernels.means);
-        launch.arg(&base).arg(&added).arg(&shares).arg(&spread).arg(&value).arg(&known);
-        launch.arg(&numbers[0]).arg(&numbers[1]).arg(&numbers[2]).arg(&means);
-        launch.go((rows as u32, 1), 256)?;
-    }
-    Ok(DeviceEffects { added, spread, means, table, width: width as i32, rectified: i32::from(effects.rectified) })
-}
-
-/// Independent pieces of work on all processors, with results in the order of the pieces.
-fn side_by_side<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count.max(1));
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut mine = Vec::new();
-        loop {
-            let piece = next.fetch_add(1, Ordering::Relaxed);
-            if piece >= count {
-                break mine;
-            }
-            mine.push((piece, work(piece)));
+        if !loss.is_finite() {
+            return Err(Problem::Diverged(epoch + 1));
         }
-    };
-    let mut results: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        let joined =
-            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        joined.flatten().collect()
+        means.push((loss / known) as f32);
+    }
+    let Some(gate) = gate() else { return Err(Problem::Diverged(losses.len())) };
+    let operands = operands_of(task);
+    let counted = shown.iter().enumerate().filter(|(_, count)| **count > 0).map(|(packed, count)| {
+        // The first operand is the slowest.
+        let values = (0..operands).map(|operand| packed >> (operands - 1 - operand) & 1 == 1).collect();
+        (values, *count)
     });
-    results.sort_unstable_by_key(|(piece, _)| *piece);
-    results.into_iter().map(|(_, result)| result).collect()
+    let shown = Configurations(counted.collect());
+    task.finish(Taught { gate, losses: means, shown, failed: not_made, unknown }, [fails, holds])
 }

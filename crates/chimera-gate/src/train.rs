@@ -85,7 +85,21 @@ pub enum Arithmetic {
     CudaFp32,
 }
 
+/// Raised when kernels of GPUs compute something else, be it in the last bit: gates that were taught before are not taken for
+/// those that would be taught now.
+const KERNELS: u32 = 2;
+
 impl Arithmetic {
+    /// The number of the kernels that compute, which is part of what names a gate. The processor's code has none: what it
+    /// computes does not change.
+    #[must_use]
+    pub fn kernels(self) -> Option<u32> {
+        match self {
+            Self::Cpu => None,
+            Self::CudaTf32 | Self::CudaFp32 => Some(KERNELS),
+        }
+    }
+
     /// Whether it is the processor, which keys and configurations do not mention.
     #[must_use]
     pub fn is_default(&self) -> bool {

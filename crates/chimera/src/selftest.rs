@@ -53,12 +53,12 @@ fn compare(number: usize, device: &burn::tensor::Device, tell: &dyn Fn(&str)) ->
     use chimera_cuda::agreement;
     use chimera_cuda::gpu::{Gpu, Precision};
 
-    use crate::leaf::device::failed;
+    use crate::leaf::device::{failed, kernels_folder};
 
     let mut compared = Vec::new();
     for precision in [Precision::Fp32, Precision::Tf32] {
         tell(&format!("gates in {}", precision.as_str()));
-        let gpu = Gpu::open(number, precision).map_err(|error| failed(&error))?;
+        let gpu = Gpu::open(number, precision, kernels_folder()).map_err(|error| failed(&error))?;
         let agreements = agreement::check(&gpu).map_err(|error| failed(&error))?;
         compared.extend(agreements.into_iter().map(|one| Compared {
             what: format!("{}: {}", precision.as_str(), one.what),

@@ -1,5 +1,6 @@
 // Products of many small matrices in one launch, on tensor cores: each problem has sizes and places of its own, and what
-// follows the product (bias and ReLU, a mask, a step of Adam) happens while its numbers are still in registers.
+// follows the product happens at once: bias and ReLU or a mask while its numbers are in registers, a step of Adam in shared
+// memory.
 //
 // Compiled once for each size of tile: BM x BN results a block, WM x WN a warp, BK deep. With PRECISE each number is split in
 // two and three products are added: as exact as 32-bit floats. Without it, numbers are rounded to TF32.
@@ -68,6 +69,57 @@ struct Tile {
 };
 
 enum { BIAS_RELU, MASK, ADAM };
+
+// What is no number stays none, so that a gate that diverged is told from one that is zero.
+__device__ __forceinline__ float relu(float x) { return x < 0.0f ? 0.0f : x; }
+
+__device__ __forceinline__ void adam(float& value, float& first, float& second, float gradient, float rate, float epsilon,
+                                     const Decay& decay) {
+    gradient += value * decay.weight_decay;
+    first = first * decay.beta_1 + gradient * (1.0f - decay.beta_1);
+    second = second * decay.beta_2 + gradient * gradient * (1.0f - decay.beta_2);
+    value -= first / (sqrtf(second) + epsilon) * rate;
+}
+
+// Results of a tile in shared memory, in place of what was multiplied: rows are BN + 8 apart, so that what half a warp writes at
+// once lies in 32 banks. That takes no more room than the stages of `learn` do.
+#define STAGED (BN + 8)
+// Pieces of four numbers that a thread reads before it writes the first.
+#define AT_ONCE 2
+
+// A step of Adam over a tile whose gradient lies in shared memory: 16 bytes a thread, one thread beside the other.
+__device__ __forceinline__ void learn_tile(const Product& p, const Decay& decay, const float* staged, int m0, int n0) {
+    const int ACROSS = BN / 4, PIECES = BM * BN / 4;
+    static_assert(PIECES % (AT_ONCE * THREADS) == 0, "threads share a tile evenly");
+    const float rate = p.step[0], epsilon = p.step[1];
+#pragma unroll 1
+    for (int start = threadIdx.x; start < PIECES; start += AT_ONCE * THREADS) {
+        float4 value[AT_ONCE], first[AT_ONCE], second[AT_ONCE];
+        long place[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            int piece = start + i * THREADS, row = m0 + piece / ACROSS, column = n0 + 4 * (piece % ACROSS);
+            place[i] = row < p.m && column < p.n ? (long)row * p.ldc + column : -1;
+            if (place[i] < 0) continue;
+            value[i] = *(const float4*)(p.c + place[i]);
+            first[i] = *(const float4*)(p.first + place[i]);
+            second[i] = *(const float4*)(p.second + place[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            if (place[i] < 0) continue;
+            int piece = start + i * THREADS;
+            float4 gradient = *(const float4*)(staged + piece / ACROSS * STAGED + 4 * (piece % ACROSS));
+            adam(value[i].x, first[i].x, second[i].x, gradient.x, rate, epsilon, decay);
+            adam(value[i].y, first[i].y, second[i].y, gradient.y, rate, epsilon, decay);
+            adam(value[i].z, first[i].z, second[i].z, gradient.z, rate, epsilon, decay);
+            adam(value[i].w, first[i].w, second[i].w, gradient.w, rate, epsilon, decay);
+            *(float4*)(p.c + place[i]) = value[i];
+            *(float4*)(p.first + place[i]) = first[i];
+            *(float4*)(p.second + place[i]) = second[i];
+        }
+    }
+}
 
 template <bool A_DEEP, bool B_DEEP, int THEN>
 __device__ void product(const Product* problems, Decay decay) {
@@ -145,6 +197,25 @@ __device__ void product(const Product* problems, Decay decay) {
             }
         }
     }
+    if (THEN == ADAM) {
+        // Nothing is on its way to shared memory any more, and nobody reads what was multiplied.
+        asm volatile("cp.async.wait_group 0;");
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < MT; i++) {
+#pragma unroll
+            for (int j = 0; j < NT; j++) {
+#pragma unroll
+                for (int half = 0; half < 2; half++) {
+                    int row = wm + 16 * i + g + 8 * half, column = wn + 8 * j + 2 * t;
+                    *(float2*)(room + row * STAGED + column) = make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
+                }
+            }
+        }
+        __syncthreads();
+        learn_tile(p, decay, room, m0, n0);
+        return;
+    }
 #pragma unroll
     for (int i = 0; i < MT; i++) {
 #pragma unroll
@@ -157,25 +228,10 @@ __device__ void product(const Product* problems, Decay decay) {
                 long place = (long)row * p.ldc + column;
                 if (THEN == BIAS_RELU) {
                     float2 bias = *(const float2*)(p.beside + column);
-                    *(float2*)(p.c + place) = make_float2(fmaxf(x + bias.x, 0.0f), fmaxf(y + bias.y, 0.0f));
-                } else if (THEN == MASK) {
+                    *(float2*)(p.c + place) = make_float2(relu(x + bias.x), relu(y + bias.y));
+                } else {
                     float2 mask = *(const float2*)(p.beside + place);
                     *(float2*)(p.c + place) = make_float2(mask.x > 0.0f ? x : 0.0f, mask.y > 0.0f ? y : 0.0f);
-                } else {
-                    float2 value = *(float2*)(p.c + place), first = *(float2*)(p.first + place),
-                           second = *(float2*)(p.second + place);
-                    float rate = p.step[0], epsilon = p.step[1];
-                    x += value.x * decay.weight_decay;
-                    y += value.y * decay.weight_decay;
-                    first.x = first.x * decay.beta_1 + x * (1.0f - decay.beta_1);
-                    first.y = first.y * decay.beta_1 + y * (1.0f - decay.beta_1);
-                    second.x = second.x * decay.beta_2 + x * x * (1.0f - decay.beta_2);
-                    second.y = second.y * decay.beta_2 + y * y * (1.0f - decay.beta_2);
-                    value.x -= first.x / (sqrtf(second.x) + epsilon) * rate;
-                    value.y -= first.y / (sqrtf(second.y) + epsilon) * rate;
-                    *(float2*)(p.c + place) = value;
-                    *(float2*)(p.first + place) = first;
-                    *(float2*)(p.second + place) = second;
                 }
             }
         }
@@ -192,7 +248,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) backward(const Product* pr
     product<true, false, MASK>(problems, decay);
 }
 
-// c[m][n] goes a step of Adam against the gradient a[k][m] b[k][n]
-extern "C" __global__ void __launch_bounds__(THREADS) learn(const Product* problems, Decay decay) {
+// c[m][n] goes a step of Adam against the gradient a[k][m] b[k][n]. While some blocks multiply, others wait for memory: in TF32
+// as many as shared memory has room for.
+extern "C" __global__ void __launch_bounds__(THREADS, BM > 64 ? 1 : PRECISE ? 4 : 6) learn(const Product* problems, Decay decay) {
     product<false, false, ADAM>(problems, decay);
 }

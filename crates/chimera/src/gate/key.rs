@@ -65,6 +65,12 @@ pub(crate) fn effects_text(effects: &str) -> String {
     format!("effects {effects}\ngrafts {GRAFTS}\n")
 }
 
+/// The recipe of a gate in its key, with the number of the kernels where a GPU teaches it.
+pub(crate) fn recipe_text(recipe: &Recipe) -> serde_json::Result<String> {
+    let kernels = recipe.arithmetic.kernels().map(|number| format!("\nkernels {number}")).unwrap_or_default();
+    Ok(serde_json::to_string(recipe)? + &kernels)
+}
+
 /// What a leaf makes of z, in a word and a hash.
 pub(crate) fn feature_text(feature: &LeafFeature) -> String {
     match feature {
@@ -101,7 +107,7 @@ impl Common<'_> {
     /// # Errors
     /// Never in practice: a recipe that cannot be written as text.
     pub fn gate(&self, op: Op, operands: &[(&Key, bool)], shape: Shape, filter: Option<(&Key, bool)>) -> Result<Key> {
-        let recipe = serde_json::to_string(self.recipe)
+        let recipe = recipe_text(self.recipe)
             .map_err(|error| Error::input(format!("cannot write the recipe of a gate: {error}"), None))?;
         let mut text = format!("chimera gate 2\nop {}\n", op.name().to_lowercase());
         let not = |negated: bool| if negated { "not " } else { "" };

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::config::{GateConfig, LeafFeatures};
 use super::effects;
 use super::heads::ConceptHeads;
-use super::key::{Common, Key};
+use super::key::{Common, Key, recipe_text};
 use super::plan::Plan;
 use super::stage::Material;
 use super::trust::{Trust, concepts, seen};
@@ -198,7 +198,7 @@ impl<'a> Lesson<'a> {
 
     /// What names a gate beside what it is: sizes, recipe, seed, encoder and rows.
     pub(crate) fn names(&self, recipe: &Recipe, seed: u64, rows: &str) -> String {
-        let recipe = serde_json::to_string(recipe).unwrap_or_default();
+        let recipe = recipe_text(recipe).unwrap_or_default();
         format!(
             "architecture {} features {}\nencoder {}\nrecipe {recipe}\nseed {seed}\nrows {rows}\n",
             chimera_gate::gate::ARCHITECTURE,

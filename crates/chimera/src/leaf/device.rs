@@ -1,7 +1,9 @@
 //! Where things are computed: the processor, or an NVIDIA GPU where the program was built for it and one is there.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
@@ -75,6 +77,28 @@ impl DeviceChoice {
     }
 }
 
+/// Where compiled kernels are kept.
+static KERNELS: OnceLock<PathBuf> = OnceLock::new();
+
+/// Keeps compiled kernels of gates in a folder, for the next run. Said once, before a GPU is opened; where nobody says it, each
+/// run compiles them anew.
+pub fn keep_kernels_in(folder: &Path) {
+    // A second folder changes nothing: kernels may be on their way into the first.
+    let _ = KERNELS.set(folder.to_owned());
+}
+
+/// Where compiled kernels are kept, if [somebody said so](keep_kernels_in).
+#[must_use]
+pub fn kernels_folder() -> Option<&'static Path> {
+    KERNELS.get().map(PathBuf::as_path)
+}
+
+/// Waits until nothing is made ready behind the scenes any more. To be called before the program ends: libraries of the driver
+/// that take themselves apart while a thread is still in them bring the process down.
+pub fn settle() {
+    available::settle();
+}
+
 /// A GPU, or why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpus {
@@ -120,6 +144,8 @@ mod available {
     pub(super) fn number(_: &Device) -> Option<usize> {
         None
     }
+
+    pub(super) fn settle() {}
 }
 
 #[cfg(feature = "cuda")]
@@ -129,11 +155,11 @@ pub use available::gates;
 mod available {
     use std::collections::BTreeMap;
     use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-    use std::thread;
+    use std::thread::{self, JoinHandle};
 
     use chimera_cuda::gpu::{Gpu, GpuError, Missing, Precision, compiler, devices, usable};
 
-    use super::{Device, DeviceChoice, Error, Gpus, Result};
+    use super::{Device, DeviceChoice, Error, Gpus, Result, kernels_folder};
 
     /// What gates are taught with on a device, as soon as it is ready.
     type Ready = Arc<OnceLock<std::result::Result<Arc<Gpu>, GpuError>>>;
@@ -141,9 +167,12 @@ mod available {
     /// Devices that were opened.
     static OPENED: Mutex<BTreeMap<usize, Ready>> = Mutex::new(BTreeMap::new());
 
+    /// Threads that make devices ready.
+    static BEHIND: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
+
     /// Waits for a device, or makes it ready where nobody has begun to.
     fn ready(number: usize, ready: &Ready) -> std::result::Result<Arc<Gpu>, GpuError> {
-        ready.get_or_init(|| Gpu::open(number, Precision::Tf32).map(Arc::new)).clone()
+        ready.get_or_init(|| Gpu::open(number, Precision::Tf32, kernels_folder()).map(Arc::new)).clone()
     }
 
     pub(super) fn first() -> Option<Device> {
@@ -157,10 +186,25 @@ mod available {
             let gates = Ready::default();
             // Kernels of gates take seconds to compile; meanwhile something else is done.
             let later = Arc::clone(&gates);
-            thread::spawn(move || ready(number, &later));
+            let work = move || {
+                // Whoever asks for the device hears of errors.
+                let _ = ready(number, &later);
+            };
+            // Without another thread, whoever asks first makes it ready.
+            if let Ok(thread) = thread::Builder::new().name("kernels".to_owned()).spawn(work) {
+                BEHIND.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+            }
             gates
         });
         Ok(Device::cuda(number))
+    }
+
+    pub(super) fn settle() {
+        let threads = std::mem::take(&mut *BEHIND.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            // One that panicked has said so, and is over.
+            let _ = thread.join();
+        }
     }
 
     pub(super) fn number(device: &Device) -> Option<usize> {

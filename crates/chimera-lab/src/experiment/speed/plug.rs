@@ -37,6 +37,7 @@ mod cuda {
     use std::time::Instant;
 
     use chimera::error::Error;
+    use chimera::leaf::device::kernels_folder;
     use chimera_cuda::evaluate::Scorer;
     use chimera_cuda::gpu::{Gpu, GpuError, Precision};
     use chimera_gate::train::Recipe;
@@ -60,7 +61,7 @@ mod cuda {
         if let Some((.., gpu)) = opened.iter().find(|(at, of, _)| (*at, *of) == (number, precision)) {
             return Ok(Arc::clone(gpu));
         }
-        let gpu = Arc::new(Gpu::open(number, precision).map_err(|error| told(&error))?);
+        let gpu = Arc::new(Gpu::open(number, precision, kernels_folder()).map_err(|error| told(&error))?);
         opened.push((number, precision, Arc::clone(&gpu)));
         Ok(gpu)
     }
