@@ -13,19 +13,19 @@ use chimera_logic::load::load_text;
 use chimera_logic::printer::format_rules;
 use chimera_logic::rules::{Rule, RuleSet};
 
-use crate::Outcome;
 use crate::args::AddArguments;
 use crate::console::Console;
 use crate::rules::input::Traced;
 use crate::table::counted;
 use crate::train::events::Shown;
 use crate::train::{cache_folder, gates, material};
+use crate::{Outcome, devices};
 
 pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let folder = &arguments.model;
     // Claimed before it is read: what another process adds meanwhile would be lost.
     let _claimed = model::claim(folder)?;
-    let device = arguments.device.open()?;
+    let device = devices::open(arguments.device, console)?;
     let model = Model::open(folder, &device)?;
     let dataset = Dataset::open(&arguments.data)?;
     let Traced { rule_set: new, mined } = gates::load(&arguments.rules, &dataset, console)?;

@@ -1,6 +1,6 @@
 //! `chimera devices`: what can be computed on.
 
-use chimera::leaf::device::{Gpus, gpus};
+use chimera::leaf::device::{Device, DeviceChoice, Gpus, gpu_number, gpus};
 
 use crate::Outcome;
 use crate::console::Console;
@@ -22,4 +22,15 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
         help.iter().for_each(|help| console.say(format!("hint: {help}")));
     }
     Ok(Outcome::Done)
+}
+
+/// Opens a device, and says so where it is a GPU: `auto` may have chosen it.
+pub(crate) fn open(choice: DeviceChoice, console: &Console) -> anyhow::Result<Device> {
+    let device = choice.open()?;
+    if let Some(number) = gpu_number(&device) {
+        let found = gpus().there.into_iter().find(|(choice, _)| *choice == DeviceChoice::Cuda(number));
+        let words = found.map(|(_, words)| format!(": {words}")).unwrap_or_default();
+        console.say(format_args!("computing on `{}`{words}", DeviceChoice::Cuda(number)));
+    }
+    Ok(device)
 }

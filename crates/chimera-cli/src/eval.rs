@@ -13,13 +13,13 @@ use chimera::score::aggregate::Aggregation;
 use chimera::score::method::Method;
 use chimera_logic::vocabulary::Vocabulary;
 
-use crate::Outcome;
 use crate::args::EvalArguments;
 use crate::console::Console;
 use crate::rules::input::{Traced, load_some};
 use crate::table::{Align, Table, counted, grouped};
 use crate::train::cache_folder;
 use crate::train::events::Shown;
+use crate::{Outcome, devices};
 
 pub(crate) fn run(arguments: &EvalArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     eval::check_place(&arguments.out)?;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &EvalArguments, console: &mut Console) -> anyhow::R
             folder.display()
         );
     }
-    let device = arguments.device.open()?;
+    let device = devices::open(arguments.device, console)?;
     let other = arguments.rules.as_deref().map(|path| other_rules(path, &arguments.model, console)).transpose()?;
     let (rule_set, mined) = other.map(|Traced { rule_set, mined }| (rule_set, mined)).unzip();
     let dataset = Dataset::open(&arguments.dataset)?;

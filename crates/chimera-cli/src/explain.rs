@@ -10,12 +10,12 @@ use chimera::explain::told::{Explanation, MapTold, RuleTold};
 use chimera::review::nearest_rule;
 use chimera::score::engine::Engine;
 
-use crate::Outcome;
 use crate::args::ExplainArguments;
 use crate::console::{Console, check_out, file_beside};
 use crate::score::input::Input;
 use crate::table::{Align, Table};
 use crate::train::cache_folder;
+use crate::{Outcome, devices};
 
 /// Parts of a rule that are told on the console.
 const PARTS: usize = 4;
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow
         bail!("expected `--fpr` from 0.000001 to below 1, got `{}`", arguments.fpr);
     }
     check_out(file, std::iter::empty(), &[&arguments.model])?;
-    let device = arguments.device.open()?;
+    let device = devices::open(arguments.device, console)?;
     let engine = Engine::open(&arguments.model, &device)?;
     let method = arguments.method.unwrap_or(engine.default_method());
     let mut rules: Vec<usize> = Vec::new();

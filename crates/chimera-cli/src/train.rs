@@ -22,10 +22,10 @@ use chimera::model::{self, ModelManifest};
 use chimera::teach::{self, Lesson};
 use serde::Serialize;
 
-use crate::Outcome;
 use crate::args::TrainArguments;
 use crate::console::Console;
 use crate::table::{Align, Table, counted};
+use crate::{Outcome, devices};
 
 /// So many concepts are named.
 const NAMED: usize = 5;
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
         start: if arguments.restart { Start::Anew(&clear) } else { Start::GoOn },
         checkpoint: &arguments.out.join(model::CHECKPOINT),
         log: &arguments.out.join(model::LOG),
-        device: choices.device.open()?,
+        device: devices::open(choices.device, console)?,
         threads: arguments.threads.get(),
         strict: arguments.strict_media,
     };

@@ -30,7 +30,7 @@ use crate::args::ScoreArguments;
 use crate::console::{Bar, Console, check_out, file_of, stop_on_interrupt};
 use crate::table::counted;
 use crate::train::cache_folder;
-use crate::{Outcome, rules};
+use crate::{Outcome, devices, rules};
 
 pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let began = Instant::now();
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
         bail!("expected `--tau` from 0 to below 1, got `{}`", arguments.tau);
     }
     check_out(file, std::iter::empty(), &[&arguments.model])?;
-    let mut engine = Engine::open(&arguments.model, &arguments.device.open()?)?;
+    let mut engine = Engine::open(&arguments.model, &devices::open(arguments.device, console)?)?;
     let method = arguments.method.unwrap_or(engine.default_method());
     let (aggregation, tau, least_severity) = (arguments.agg, arguments.tau, arguments.min_severity);
     let scoring = Scoring { method, aggregation, tau, least_severity };

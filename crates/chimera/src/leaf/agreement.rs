@@ -242,8 +242,7 @@ fn adam(device: &Device) -> Found {
 /// The loss with some labels unknown and positives weighted, and where nothing is known.
 fn entropy(device: &Device) -> Found {
     let device = &device.clone().autodiff();
-    let labels: Vec<Option<bool>> =
-        bytes(40 * 29).iter().map(|byte| (byte % 5 > 0).then_some(byte % 2 == 0)).collect();
+    let labels: Vec<Option<bool>> = bytes(40 * 29).iter().map(|byte| (byte % 5 > 0).then_some(byte % 2 == 0)).collect();
     let mut found = Vec::new();
     for (name, labels) in [("loss", labels), ("loss without labels", vec![None; 40 * 29])] {
         let Ok(targets) = Targets::new(&labels, 29, device) else { return found };

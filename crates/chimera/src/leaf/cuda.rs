@@ -287,7 +287,9 @@ impl<C: CheckpointStrategy> CudaOps for Autodiff<Cube, C> {
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let [weight, norm_weight, norm_bias, mean, variance] =
             [weight, norm_weight, norm_bias, mean, variance].map(FloatTensor::<Self>::into_primitive);
-        convolution::fold(weight, [norm_weight, norm_bias, mean, variance], epsilon).map(FloatTensor::<Self>::new).into()
+        convolution::fold(weight, [norm_weight, norm_bias, mean, variance], epsilon)
+            .map(FloatTensor::<Self>::new)
+            .into()
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use burn::tensor::Device;
+pub use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -80,7 +80,7 @@ impl DeviceChoice {
 /// Where compiled kernels are kept.
 static KERNELS: OnceLock<PathBuf> = OnceLock::new();
 
-/// Keeps compiled kernels of gates in a folder, for the next run. Said once, before a GPU is opened; where nobody says it, each
+/// Keeps compiled kernels in a folder, for the next run. Said once, before a GPU is opened; where nobody says it, each
 /// run compiles them anew.
 pub fn keep_kernels_in(folder: &Path) {
     // A second folder changes nothing: kernels may be on their way into the first.
@@ -157,6 +157,8 @@ mod available {
     use std::sync::{Arc, Mutex, OnceLock, PoisonError};
     use std::thread::{self, JoinHandle};
 
+    use burn::cubecl::config::cache::CacheConfig;
+    use burn::cubecl::config::{CubeClRuntimeConfig, RuntimeConfig};
     use chimera_cuda::gpu::{Gpu, GpuError, Missing, Precision, compiler, devices, usable};
 
     use super::{Device, DeviceChoice, Error, Gpus, Result, kernels_folder};
@@ -181,6 +183,7 @@ mod available {
 
     pub(super) fn open(number: usize) -> Result<Device> {
         usable(number).map_err(|missing| refused(number, &missing))?;
+        keep_kernels_of_networks();
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
         opened.entry(number).or_insert_with(|| {
             let gates = Ready::default();
@@ -197,6 +200,17 @@ mod available {
             gates
         });
         Ok(Device::cuda(number))
+    }
+
+    /// Kernels of networks go where those of gates go. Burn is told before it is first used, and takes nothing from a
+    /// configuration that happens to lie in the current folder; told again, it stays as it is.
+    fn keep_kernels_of_networks() {
+        let mut config = CubeClRuntimeConfig::default();
+        if let Some(folder) = kernels_folder() {
+            config.compilation.cache = true;
+            config.environment.path = CacheConfig::Directory(folder.to_owned());
+        }
+        CubeClRuntimeConfig::try_set(config);
     }
 
     pub(super) fn settle() {
@@ -219,6 +233,8 @@ mod available {
     /// Kernels that do not compile, or what the driver reports.
     pub fn gates(device: &Device) -> Result<Option<Arc<Gpu>>> {
         let Some(number) = number(device) else { return Ok(None) };
+        // Networks are done: what burn holds in reserve for them is free for gates.
+        device.memory_cleanup();
         let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned().unwrap_or_default();
         ready(number, &opened).map(Some).map_err(|error| failed(&error))
     }

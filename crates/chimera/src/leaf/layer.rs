@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn running_statistics_follow_as_in_torch() {
-        let device = Device::default().autodiff();
+        let device = Device::flex().autodiff();
         let norm = BatchNorm::new(&mut Initial::new(Some(0), "test", &device), 2);
         let values: Vec<f32> = (0..16).map(|value| (value as f32).powf(1.5)).collect();
         let input = Tensor::<4>::from_data(TensorData::new(values, [2, 2, 2, 2]), &device);
@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     fn a_validation_copy_keeps_its_statistics() {
-        let device = Device::default().autodiff();
+        let device = Device::flex().autodiff();
         let norm = BatchNorm::new(&mut Initial::new(Some(0), "test", &device), 1);
         let input = Tensor::<4>::ones([1, 1, 2, 2], &device) * 10.0;
         norm.learn(input.clone());

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn loss_and_gradient(logits: &[f32], labels: &[Option<bool>], weights: Option<&[f32]>) -> (f32, Vec<f32>) {
-        let device = Device::default().autodiff();
+        let device = Device::flex().autodiff();
         let rows = logits.len() / 2;
         let x = Tensor::<2>::from_data(TensorData::new(logits.to_vec(), [rows, 2]), &device).require_grad();
         let weights = weights.map(|weights| Tensor::from_data(TensorData::new(weights.to_vec(), [2]), &device));

@@ -189,7 +189,7 @@ mod tests {
     use burn::tensor::Device;
 
     fn linear(seed: u64) -> Linear {
-        Linear::new(&mut Initial::new(Some(seed), "test", &Device::default()), 3, 2)
+        Linear::new(&mut Initial::new(Some(seed), "test", &Device::flex()), 3, 2)
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn resnet18_gives_torchvisions_numbers() {
     let Some(folder) = weights_folder() else { return };
     let bytes = std::fs::read(folder.join("parity.safetensors")).unwrap();
     let parity = SafeTensors::deserialize(&bytes).unwrap();
-    let device = Device::default();
+    let device = Device::flex();
     let bank = pictures(Network::Resnet18, 1, 224, Pooling::Mean).init(1, &device).unwrap();
     let bank = bank.with_weights(&folder.join("resnet18_backbone_f16.safetensors")).unwrap();
     let found = numbers(bank.backbone(two_pictures(&parity, &device)).unwrap());
@@ -92,7 +92,7 @@ fn mobilenet_v2_gives_torchvisions_numbers() {
     let Some(folder) = weights_folder() else { return };
     let bytes = std::fs::read(folder.join("parity.safetensors")).unwrap();
     let parity = SafeTensors::deserialize(&bytes).unwrap();
-    let device = Device::default();
+    let device = Device::flex();
     let file = folder.join("mobilenet_v2-b0353104.safetensors");
     let bank = pictures(Network::MobilenetV2, 1, 224, Pooling::Mean).init(1, &device).unwrap();
     let bank = bank.with_weights(&file).unwrap();
@@ -115,7 +115,7 @@ fn mobilenet_v2_gives_torchvisions_numbers() {
 
 #[test]
 fn stored_banks_answer_alike() {
-    let device = Device::default();
+    let device = Device::flex();
     for config in
         [pictures(Network::Resnet18, 1, 32, Pooling::Mean), pictures(Network::MobilenetV2, 2, 32, Pooling::Order)]
     {
@@ -137,7 +137,7 @@ fn stored_banks_answer_alike() {
 
 #[test]
 fn company_in_a_batch_changes_nothing() {
-    let device = Device::default();
+    let device = Device::flex();
     for network in [Network::Resnet18, Network::MobilenetV2] {
         let config = pictures(network, 1, 64, Pooling::Mean);
         let bank = config.init(2, &device).unwrap();
@@ -191,7 +191,7 @@ fn trained(config: &LeafBankConfig, bank: LeafBank) -> LeafBank {
 
 #[test]
 fn training_changes_what_it_may() {
-    let device = Device::default();
+    let device = Device::flex();
     let config = pictures(Network::Resnet18, 2, 32, Pooling::Order);
     let tensors = |bank: &LeafBank| -> Vec<(String, Vec<f32>)> {
         let bytes = bank.encoder_bytes().unwrap();
@@ -215,7 +215,7 @@ fn training_changes_what_it_may() {
 
 #[test]
 fn given_features_are_projected_or_z_themselves() {
-    let device = Device::default();
+    let device = Device::flex();
     let input = || Tensor::<2>::from_data(TensorData::new(vec![1.0_f32, -2.0, 3.0, 0.5, 0.25, -1.0], [2, 3]), &device);
     let plain = given(3, None).init(1, &device).unwrap();
     assert_eq!(numbers(plain.forward(Batch::Given(input())).unwrap().z), numbers(input()));
@@ -234,7 +234,7 @@ fn given_features_are_projected_or_z_themselves() {
 
 #[test]
 fn fingerprints_follow_all_that_matters() {
-    let device = Device::default();
+    let device = Device::flex();
     let prints = |config: &LeafBankConfig, seed| {
         let bank = config.init(seed, &device).unwrap();
         (bank.encoder_fingerprint().unwrap().hash, bank.bank_fingerprint().unwrap().hash)
@@ -270,7 +270,7 @@ fn fingerprints_follow_all_that_matters() {
 
 #[test]
 fn impossible_banks_are_refused() {
-    let message = |config: &LeafBankConfig| config.init(1, &Device::default()).unwrap_err().to_string();
+    let message = |config: &LeafBankConfig| config.init(1, &Device::flex()).unwrap_err().to_string();
     assert_eq!(
         message(&pictures(Network::Resnet18, 1, 31, Pooling::Mean)),
         "expected a size of pictures from 32 to 4096, got `31`"

@@ -55,7 +55,7 @@ fn auroc(scores: &[f32], labels: &[Option<bool>]) -> f64 {
 }
 
 fn trained_auroc(pooling: Pooling) -> f64 {
-    let device = Device::default().autodiff();
+    let device = Device::flex().autodiff();
     let mut random = fastrand::Rng::with_seed(3);
     let mut classifier = Classifier::new(pooling, &device);
     let mut adam = AdamConfig::new().init();
@@ -66,7 +66,7 @@ fn trained_auroc(pooling: Pooling) -> f64 {
         let gradients = GradientsParams::from_grads(loss.backward(), &classifier);
         classifier = adam.step(3e-3, classifier, gradients);
     }
-    let (frames, labels) = samples(&mut random, 600, &Device::default());
+    let (frames, labels) = samples(&mut random, 600, &Device::flex());
     let scores: Vec<f32> = classifier.valid().forward(frames).into_data().iter::<f32>().collect();
     auroc(&scores, &labels)
 }
@@ -83,7 +83,7 @@ fn order_is_learnt_by_the_pooling_that_sees_it() {
 
 #[test]
 fn any_number_of_frames_is_pooled() {
-    let device = Device::default();
+    let device = Device::flex();
     let values: Vec<f32> = (0..24).map(|value| value as f32).collect();
     let frames = Tensor::<2>::from_data(TensorData::new(values, [12, 2]), &device);
     let pool = |pooling| Pool::new(pooling, &mut Initial::new(Some(1), "test", &device), 2, 0);

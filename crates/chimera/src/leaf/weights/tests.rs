@@ -18,7 +18,7 @@ struct Small {
 }
 
 fn small(seed: u64) -> Small {
-    let mut initial = Initial::new(Some(seed), "test", &Device::default());
+    let mut initial = Initial::new(Some(seed), "test", &Device::flex());
     Small { conv1: Convolution::new(&mut initial, 2, 3, 1, 1), bn1: BatchNorm::new(&mut initial, 3) }
 }
 
