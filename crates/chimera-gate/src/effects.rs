@@ -36,6 +36,31 @@ pub struct Part {
     spread: Vec<f64>,
 }
 
+/// Sums of numbers of z over samples.
+struct Sums {
+    /// Over all of them.
+    total: Vec<f64>,
+    /// Over those that show each concept, concepts x numbers.
+    shown: Vec<f64>,
+    /// Over those of which nobody knows whether they do.
+    open: Vec<f64>,
+}
+
+impl Sums {
+    fn new(concepts: usize, width: usize) -> Self {
+        Self { total: vec![0.0; width], shown: vec![0.0; concepts * width], open: vec![0.0; concepts * width] }
+    }
+
+    /// Takes a sample in.
+    fn add(&mut self, numbers: &[f64], labels: &Labels, row: u32) {
+        let add = |sums: &mut [f64]| sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+        let of = |concept: u32| concept as usize * numbers.len()..(concept as usize + 1) * numbers.len();
+        add(&mut self.total);
+        labels.shown(row).iter().for_each(|&concept| add(&mut self.shown[of(concept)]));
+        labels.open(row).iter().for_each(|&concept| add(&mut self.open[of(concept)]));
+    }
+}
+
 impl Design {
     /// From labels, a row for each sample; `None` without samples.
     #[must_use]
@@ -90,8 +115,7 @@ impl Design {
         let rows = self.rows as f64;
         let (mut mean, mut expected) = (vec![0.0; width], vec![0.0; width]);
         for round in 0..if rectified { ROUNDS } else { 2 } {
-            let (mut total, mut squares) = (vec![0.0; width], vec![0.0; width]);
-            let (mut shown, mut open) = (vec![0.0; concepts * width], vec![0.0; concepts * width]);
+            let (mut sums, mut squares) = (Sums::new(concepts, width), vec![0.0; width]);
             for row in 0..self.rows {
                 let z = &features.of(row)[range.clone()];
                 self.mean(&part, row as u32, &mut mean);
@@ -105,38 +129,53 @@ impl Design {
                         let (mean, inside) = (mean / spread, mean_below_zero(mean / spread));
                         (spread * inside, squares[at] + spread * spread * (1.0 + mean * (mean - inside)))
                     };
-                    total[at] += expected[at];
                 }
-                let add = |sums: &mut [f64], list: &[u32]| {
-                    for &concept in list {
-                        let sums = &mut sums[concept as usize * width..][..width];
-                        sums.iter_mut().zip(&expected).for_each(|(sum, expected)| *sum += expected);
-                    }
-                };
-                add(&mut shown, self.labels.shown(row as u32));
-                add(&mut open, self.labels.open(row as u32));
+                sums.add(&expected, &self.labels, row as u32);
             }
-            let mut right = vec![0.0; concepts];
             for at in 0..width {
                 // The first round knows no mean yet, and no distances from it.
                 part.spread[at] = if round == 0 {
-                    ((squares[at] / rows) - (total[at] / rows).powi(2)).max(0.0).sqrt().max(1e-6)
+                    ((squares[at] / rows) - (sums.total[at] / rows).powi(2)).max(0.0).sqrt().max(1e-6)
                 } else {
                     (squares[at] / rows).max(0.0).sqrt().max(1e-6)
                 };
-                for (concept, right) in right.iter_mut().enumerate() {
-                    let place = concept * width + at;
-                    *right = shown[place] - self.shares[concept] * (total[at] - open[place]);
-                }
-                self.factor.solve(&mut right);
-                part.base[at] = total[at] / rows;
-                for (concept, right) in right.iter().enumerate() {
-                    part.added[concept * width + at] = *right;
-                    part.base[at] -= self.shares[concept] * right;
-                }
             }
+            self.solve(&sums, &mut part);
         }
         part
+    }
+
+    /// Effects on some numbers of z that are taken as they are, without how far samples are from them.
+    pub(crate) fn fit_means(&self, features: &impl Features, range: Range<usize>) -> Part {
+        let (width, concepts) = (range.len(), self.shares.len());
+        let mut part = Part { base: vec![0.0; width], added: vec![0.0; concepts * width], spread: vec![0.0; width] };
+        let mut sums = Sums::new(concepts, width);
+        let mut numbers = vec![0.0; width];
+        for row in 0..self.rows {
+            let z = &features.of(row)[range.clone()];
+            numbers.iter_mut().zip(z).for_each(|(number, z)| *number = f64::from(*z));
+            sums.add(&numbers, &self.labels, row as u32);
+        }
+        self.solve(&sums, &mut part);
+        part
+    }
+
+    /// What is nearest to numbers with these sums.
+    fn solve(&self, sums: &Sums, part: &mut Part) {
+        let (width, rows) = (part.base.len(), self.rows as f64);
+        let mut right = vec![0.0; self.shares.len()];
+        for at in 0..width {
+            for (concept, right) in right.iter_mut().enumerate() {
+                let place = concept * width + at;
+                *right = sums.shown[place] - self.shares[concept] * (sums.total[at] - sums.open[place]);
+            }
+            self.factor.solve(&mut right);
+            part.base[at] = sums.total[at] / rows;
+            for (concept, right) in right.iter().enumerate() {
+                part.added[concept * width + at] = *right;
+                part.base[at] -= self.shares[concept] * right;
+            }
+        }
     }
 
     /// The mean of a sample's numbers.
@@ -188,7 +227,14 @@ pub struct Explained {
 impl Effects {
     /// Measures how much labels explain.
     pub fn explained(&self, features: &impl Features, table: &TruthTable) -> Explained {
-        let (labels, rows, width) = (Labels::of(table), table.rows(), self.base.len());
+        let labels = Labels::of(table);
+        let along = self.along(features, &labels, 0..labels.rows());
+        Explained { overall: self.explained_of_z(features, &labels), concepts: self.told_along(&along, table) }
+    }
+
+    /// The share of the variance of z that labels explain; `None` where there is none.
+    pub fn explained_of_z(&self, features: &impl Features, labels: &Labels) -> Option<f64> {
+        let (rows, width) = (labels.rows(), self.base.len());
         let mut center = vec![0.0_f64; width];
         for row in 0..rows {
             center.iter_mut().zip(features.of(row)).for_each(|(center, z)| *center += f64::from(*z) / rows as f64);
@@ -197,14 +243,20 @@ impl Effects {
         let mut mean = vec![0.0_f32; width];
         for row in 0..rows {
             let z = features.of(row);
-            self.mean(&labels, row as u32, &mut mean);
+            self.mean(labels, row as u32, &mut mean);
             for at in 0..width {
                 let z = f64::from(z[at]);
                 left += (z - self.seen(at, mean[at])).powi(2);
                 all += (z - center[at]).powi(2);
             }
         }
-        let along = self.along(features, table);
+        (all > 0.0).then(|| 1.0 - left / all)
+    }
+
+    /// For each concept how well its label is seen [along](Self::along) the direction of its own effect, on samples with these labels.
+    #[must_use]
+    pub fn told_along(&self, along: &[f32], table: &TruthTable) -> Vec<Option<f64>> {
+        let rows = table.rows();
         let correlation = |concept: usize| {
             let known = along[concept * rows..][..rows].iter().enumerate();
             let known =
@@ -217,36 +269,38 @@ impl Effects {
             let (vt, vy, c) = (tt - t * t / count, yy - y * y / count, ty - t * y / count);
             (count > 1.0 && vt > 0.0 && vy > 0.0).then(|| (c / (vt * vy).sqrt()).max(0.0).powi(2))
         };
-        Explained {
-            overall: (all > 0.0).then(|| 1.0 - left / all),
-            concepts: (0..self.shares.len()).map(correlation).collect(),
-        }
+        (0..self.shares.len()).map(correlation).collect()
     }
 
-    /// How far each sample goes along the effect of each concept, with all other labels given; 0 where the label is not known.
+    /// How far some samples go along the effect of each concept, with all other labels given; 0 where the label is not known.
     /// Samples that show a concept go further, as far as z shows what the concept adds.
     ///
     /// # Shapes
     /// concepts x rows.
-    pub fn along(&self, features: &impl Features, table: &TruthTable) -> Vec<f32> {
-        let (labels, rows, width) = (Labels::of(table), table.rows(), self.base.len());
-        let mut along = vec![0.0_f32; self.shares.len() * rows];
-        let mut mean = vec![0.0_f32; width];
-        for row in 0..rows {
-            let z = features.of(row);
-            self.mean(&labels, row as u32, &mut mean);
-            for concept in 0..self.shares.len() {
-                let Some(label) = table.get(row, concept) else { continue };
+    pub fn along(&self, features: &impl Features, labels: &Labels, rows: Range<usize>) -> Vec<f32> {
+        let (width, count) = (self.base.len(), rows.len());
+        let squares: Vec<f64> = self.spread.iter().map(|spread| f64::from(*spread).powi(2).max(1e-12)).collect();
+        let mut along = vec![0.0_f32; self.shares.len() * count];
+        let (mut mean, mut away) = (vec![0.0_f32; width], vec![0.0_f64; width]);
+        let mut known = vec![Some(false); self.shares.len()];
+        for (place, row) in rows.enumerate() {
+            let (z, row) = (features.of(row), row as u32);
+            known.fill(Some(false));
+            labels.shown(row).iter().for_each(|&concept| known[concept as usize] = Some(true));
+            labels.open(row).iter().for_each(|&concept| known[concept as usize] = None);
+            self.mean(labels, row, &mut mean);
+            // Without a concept that it does not show, a sample is as it is: the same for all of these.
+            for at in 0..width {
+                away[at] = f64::from(z[at]) - self.seen(at, mean[at]);
+            }
+            for (concept, known) in known.iter().enumerate() {
+                let Some(shown) = *known else { continue };
                 let effect = self.of(concept);
-                let without = |at: usize| mean[at] - if label { effect[at] } else { 0.0 };
-                let t: f64 = (0..width)
-                    .filter(|&at| effect[at] != 0.0)
-                    .map(|at| {
-                        let away = f64::from(z[at]) - self.seen(at, without(at));
-                        f64::from(effect[at]) * away / f64::from(self.spread[at]).powi(2).max(1e-12)
-                    })
-                    .sum();
-                along[concept * rows + row] = t as f32;
+                let told = (0..width).filter(|&at| effect[at] != 0.0).map(|at| {
+                    let away = if shown { f64::from(z[at]) - self.seen(at, mean[at] - effect[at]) } else { away[at] };
+                    f64::from(effect[at]) * away / squares[at]
+                });
+                along[concept * count + place] = told.sum::<f64>() as f32;
             }
         }
         along

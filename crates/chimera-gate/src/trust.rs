@@ -6,7 +6,7 @@ use chimera_logic::bits::TruthTable;
 
 use crate::cone::Features;
 use crate::effects::Design;
-use crate::graft::Labels;
+use crate::graft::{Effects, Labels};
 
 /// Parts of the samples, each left out once.
 const FOLDS: usize = 4;
@@ -35,16 +35,54 @@ impl LeftOut {
     }
 }
 
-/// Measures both; configurations are those of a few of the given concepts. `None` where these never differ.
-pub fn left_out(features: &impl Features, width: usize, table: &TruthTable, concepts: &[usize]) -> Option<LeftOut> {
-    let mut random = fastrand::Rng::with_seed(1);
-    // Rows may come in turns, class by class.
-    let mut shuffled: Vec<usize> = (0..table.rows()).collect();
-    random.shuffle(&mut shuffled);
-    let samples = explained(features, width, table, &shuffled)?;
-    let mut concepts = concepts.to_vec();
-    let mut found: Vec<f64> = (0..CHOICES)
-        .filter_map(|_| {
+/// Samples that are left out, in several ways, each in several parts. Parts do not need each other, so that whoever has threads can
+/// fit them side by side.
+#[derive(Debug)]
+pub struct Trial<'a> {
+    table: &'a TruthTable,
+    /// First samples at random, then samples that agree in some concepts.
+    ways: Vec<Way>,
+}
+
+/// Samples of one number are left out together.
+#[derive(Debug)]
+struct Way {
+    numbers: Vec<usize>,
+    folds: usize,
+}
+
+/// What is fitted to all samples but a part of them.
+#[derive(Debug)]
+pub struct Fitted {
+    effects: Effects,
+    /// The mean of z.
+    center: Vec<f64>,
+}
+
+impl Way {
+    fn new(numbers: Vec<usize>) -> Self {
+        let folds = FOLDS.min(numbers.iter().max().map_or(0, |most| most + 1));
+        // Where all of them are one, nothing is left to fit to.
+        Self { numbers, folds: if folds < 2 { 0 } else { folds } }
+    }
+
+    /// Samples of a part, and the others.
+    fn part(&self, fold: usize) -> (Vec<usize>, Vec<usize>) {
+        (0..self.numbers.len()).partition(|&row| self.numbers[row] % self.folds == fold)
+    }
+}
+
+impl<'a> Trial<'a> {
+    /// Of samples with these labels; configurations are those of a few of the given concepts.
+    #[must_use]
+    pub fn new(table: &'a TruthTable, concepts: &[usize]) -> Self {
+        let mut random = fastrand::Rng::with_seed(1);
+        // Rows may come in turns, class by class.
+        let mut shuffled: Vec<usize> = (0..table.rows()).collect();
+        random.shuffle(&mut shuffled);
+        let mut ways = vec![Way::new(shuffled)];
+        let mut concepts = concepts.to_vec();
+        for _ in 0..CHOICES {
             random.shuffle(&mut concepts);
             let chosen = &concepts[..concepts.len().min(TOGETHER)];
             let values = |row: usize| -> Vec<bool> {
@@ -58,42 +96,65 @@ pub fn left_out(features: &impl Features, width: usize, table: &TruthTable, conc
                     known.len() - 1
                 })
             });
-            explained(features, width, table, &numbers.collect::<Vec<usize>>())
-        })
-        .collect();
-    found.sort_by(f64::total_cmp);
-    Some(LeftOut { samples, configurations: *found.get(found.len() / 2)? })
-}
-
-/// The share of z that is explained where samples of one number are left out together.
-fn explained(features: &impl Features, width: usize, table: &TruthTable, numbers: &[usize]) -> Option<f64> {
-    let folds = FOLDS.min(numbers.iter().max()? + 1);
-    if folds < 2 {
-        return None;
+            ways.push(Way::new(numbers.collect()));
+        }
+        Self { table, ways }
     }
-    let (mut left, mut all) = (0.0, 0.0);
-    for fold in 0..folds {
-        let (out, kept): (Vec<usize>, Vec<usize>) = (0..table.rows()).partition(|&row| numbers[row] % folds == fold);
+
+    /// Every way with each of its parts.
+    #[must_use]
+    pub fn parts(&self) -> Vec<(usize, usize)> {
+        self.ways.iter().enumerate().flat_map(|(way, of)| (0..of.folds).map(move |fold| (way, fold))).collect()
+    }
+
+    /// How many ways there are.
+    #[must_use]
+    pub fn ways(&self) -> usize {
+        self.ways.len()
+    }
+
+    /// Fits to all samples but those of a part; `None` where nothing can be fitted.
+    pub fn fit(&self, features: &impl Features, width: usize, (way, fold): (usize, usize)) -> Option<Fitted> {
+        let (_, kept) = self.ways[way].part(fold);
         let kept = Chosen { features, rows: &kept };
-        let fitted_to = table.select(kept.rows);
-        let design = Design::new(&fitted_to)?;
-        let effects = design.join(&[design.fit(&kept, 0..width, false)], false);
-        let labels = Labels::of(&table.select(&out));
+        let design = Design::new(&self.table.select(kept.rows))?;
+        let effects = design.join(&[design.fit_means(&kept, 0..width)], false);
         let mut center = vec![0.0_f64; width];
         for row in 0..kept.rows.len() {
             let z = kept.of(row);
             center.iter_mut().zip(z).for_each(|(center, z)| *center += f64::from(*z) / kept.rows.len() as f64);
         }
-        let mut mean = vec![0.0_f32; width];
-        for (place, &row) in out.iter().enumerate() {
-            effects.mean(&labels, place as u32, &mut mean);
-            for ((z, mean), center) in features.of(row).iter().zip(&mean).zip(&center) {
-                left += f64::from(z - mean).powi(2);
-                all += (f64::from(*z) - center).powi(2);
+        Some(Fitted { effects, center })
+    }
+
+    /// The share of z that is explained in a way, by what was fitted without each of its parts.
+    pub fn explained(&self, features: &impl Features, way: usize, fitted: &[&Fitted]) -> Option<f64> {
+        let (mut left, mut all) = (0.0, 0.0);
+        for (fold, Fitted { effects, center }) in fitted.iter().enumerate() {
+            let (out, _) = self.ways[way].part(fold);
+            let labels = Labels::of(&self.table.select(&out));
+            let mut mean = vec![0.0_f32; center.len()];
+            for (place, &row) in out.iter().enumerate() {
+                effects.mean(&labels, place as u32, &mut mean);
+                for ((z, mean), center) in features.of(row).iter().zip(&mean).zip(center) {
+                    left += f64::from(z - mean).powi(2);
+                    all += (f64::from(*z) - center).powi(2);
+                }
             }
         }
+        (all > 0.0).then(|| 1.0 - left / all)
     }
-    (all > 0.0).then(|| 1.0 - left / all)
+}
+
+impl LeftOut {
+    /// From the share that is explained in each way, in their order; `None` where nothing tells.
+    #[must_use]
+    pub fn of(explained: &[Option<f64>]) -> Option<Self> {
+        let (samples, configurations) = explained.split_first()?;
+        let mut found: Vec<f64> = configurations.iter().copied().flatten().collect();
+        found.sort_by(f64::total_cmp);
+        Some(Self { samples: (*samples)?, configurations: *found.get(found.len() / 2)? })
+    }
 }
 
 /// Some samples of many.
@@ -117,6 +178,16 @@ mod tests {
     use super::*;
 
     const WIDTH: usize = 16;
+
+    fn left_out(z: &[f32], table: &TruthTable, concepts: &[usize]) -> Option<LeftOut> {
+        let (features, trial) = ((z, WIDTH), Trial::new(table, concepts));
+        let of_way = |way: usize| {
+            let parts = trial.parts().into_iter().filter(|part| part.0 == way);
+            let fitted = parts.map(|part| trial.fit(&features, WIDTH, part)).collect::<Option<Vec<_>>>()?;
+            trial.explained(&features, way, &fitted.iter().collect::<Vec<_>>())
+        };
+        LeftOut::of(&(0..trial.ways()).map(of_way).collect::<Vec<_>>())
+    }
 
     /// 30 classes with five attributes, in turn; z is what attributes add, and what each class has of its own. Behind the attributes
     /// are three concepts that have nothing to do with z.
@@ -142,7 +213,7 @@ mod tests {
             })
             .collect();
         let table = TruthTable::complete(BitTable::from_fn(900, 8, shown));
-        left_out(&(z.as_slice(), WIDTH), WIDTH, &table, &[0, 1, 2, 3, 4]).unwrap().ratio()
+        left_out(&z, &table, &[0, 1, 2, 3, 4]).unwrap().ratio()
     }
 
     #[test]
@@ -157,6 +228,6 @@ mod tests {
     fn what_never_differs_tells_nothing() {
         let table = TruthTable::complete(BitTable::from_fn(20, 2, |_, _| true));
         let z = vec![0.5_f32; 20 * WIDTH];
-        assert_eq!(left_out(&(z.as_slice(), WIDTH), WIDTH, &table, &[0, 1]), None);
+        assert_eq!(left_out(&z, &table, &[0, 1]), None);
     }
 }

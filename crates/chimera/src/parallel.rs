@@ -1,6 +1,7 @@
 //! Independent pieces of work on several threads, with results in the order of the pieces.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
@@ -47,6 +48,23 @@ pub fn in_parallel<T: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// Rows in parts for so many threads, one after the other, none larger than `most`.
+pub(crate) fn parts(rows: usize, most: usize, threads: NonZeroUsize) -> Vec<Range<usize>> {
+    let size = most.min(rows.div_ceil(threads.get())).max(1);
+    (0..rows).step_by(size).map(|first| first..rows.min(first + size)).collect()
+}
+
+/// So many columns of all rows, one after the other, from those of parts of the rows.
+pub(crate) fn join_columns<T: Copy>(columns: usize, parts: &[Vec<T>]) -> Vec<T> {
+    let column = |column: usize| {
+        parts.iter().flat_map(move |part| {
+            let rows = part.len() / columns;
+            &part[column * rows..][..rows]
+        })
+    };
+    (0..columns).flat_map(column).copied().collect()
+}
+
 /// Runs work in which loops of their own spread over so many threads and no more.
 pub(crate) fn in_pool<T: Send>(threads: NonZeroUsize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     pool(threads)?.install(work)
@@ -73,5 +91,19 @@ mod tests {
             assert!((40..40 + threads.get()).contains(&number));
         }
         assert!(in_parallel(NonZeroUsize::MIN, 0, |_| Ok(())).unwrap().is_empty());
+    }
+
+    #[test]
+    fn columns_of_parts_are_those_of_all_rows() {
+        let two = NonZeroUsize::new(2).unwrap();
+        assert_eq!([parts(7, 100, two), parts(7, 3, two)], [vec![0..4, 4..7], vec![0..3, 3..6, 6..7]]);
+        assert!(parts(0, 5, two).is_empty());
+        // Row r of column c is 10 c + r.
+        let part = |rows: Range<usize>| (0..3).flat_map(|c| rows.clone().map(move |r| 10 * c + r)).collect();
+        for most in [1, 3, 100] {
+            let found: Vec<Vec<usize>> = parts(7, most, two).into_iter().map(part).collect();
+            assert_eq!(join_columns(3, &found), part(0..7));
+        }
+        assert!(join_columns::<usize>(0, &[Vec::new()]).is_empty() && join_columns::<usize>(3, &[]).is_empty());
     }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use chimera_gate::cone::Features;
 use chimera_gate::effects::{Design, Explained};
-use chimera_gate::graft::Effects;
+use chimera_gate::graft::{Effects, Labels};
 use chimera_logic::bits::TruthTable;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -14,10 +15,13 @@ use serde::{Deserialize, Serialize};
 use super::lesson::Slices;
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
-use crate::parallel::in_parallel;
+use crate::parallel::{in_parallel, join_columns, parts};
 
 /// Numbers of z that a thread fits at a time.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 16;
+
+/// Samples that a thread asks about at a time.
+const SAMPLES: usize = 64;
 
 /// How much of z concepts explain, on rows that effects were not fitted to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +58,28 @@ pub(super) fn fit(
         Ok(design.fit(z, part * TOGETHER..((part + 1) * TOGETHER).min(width), rectified))
     })?;
     Ok(design.join(&parts, rectified))
+}
+
+/// How far samples go along each concept's effect (see [`Effects::along`]).
+///
+/// # Shapes
+/// concepts x rows.
+pub(super) fn along(effects: &Effects, z: &impl Features, labels: &Labels, threads: NonZeroUsize) -> Result<Vec<f32>> {
+    let parts = parts(labels.rows(), SAMPLES, threads);
+    let along = in_parallel(threads, parts.len(), |part| Ok(effects.along(z, labels, parts[part].clone())))?;
+    Ok(join_columns(effects.shares.len(), &along))
+}
+
+/// Measures how much of z labels explain.
+pub(super) fn explained(
+    effects: &Effects,
+    z: &impl Features,
+    table: &TruthTable,
+    threads: NonZeroUsize,
+) -> Result<Explained> {
+    let labels = Labels::of(table);
+    let along = along(effects, z, &labels, threads)?;
+    Ok(Explained { overall: effects.explained_of_z(z, &labels), concepts: effects.told_along(&along, table) })
 }
 
 /// A hash of all numbers, and of the labels that grafts change, for keys of gates.

@@ -2,6 +2,7 @@
 //! concept, taught on grafts in which other concepts are drawn anew (the method `neural` counts over them).
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::leaf::calibrate::{Calibration, Method};
 use crate::metric::columns::ScoreTable;
 use crate::model::ModelManifest;
+use crate::parallel::in_parallel;
 
 /// What became of grafts: a part of `gates.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,7 +93,7 @@ pub(super) fn run(
     let ready = ConceptHeads::new(rule_set, &taught.gates, &|concept| lesson.leaf_of(concept), lesson.width)?;
     let ready = ready.with_shares(lesson.effects.as_ref().map_or(&[], |effects| &effects.shares));
     let calibration = calibrate(material, &ready, place)?;
-    let trust = lesson.trust(&ready, material.encoded)?;
+    let trust = lesson.trust(&ready, material.encoded, place.threads)?;
     let fallback = |(number, rule): (usize, &Rule)| Some((rule.name.clone(), trust.distrust_of(rule_set, number)?));
     let fallbacks = rule_set.rules.iter().enumerate().filter_map(fallback).collect();
     let TaughtHeads { keys, counts, skipped, .. } = taught;
@@ -104,8 +106,10 @@ fn calibrate(material: Material<'_>, heads: &ConceptHeads, place: Place<'_>) -> 
     let fit = encoded.present(&dataset.fit_half());
     let z = Slices::of_rows(encoded, fit.numbers());
     let table = dataset.table();
-    let (by_concept, _) = heads.logits(&z, 0..fit.len());
-    let one = |concept: usize| {
+    let (by_concept, _) = heads.logits_of_all(&z, fit.len(), place.threads)?;
+    let told: Vec<usize> = (0..table.concepts.len()).filter(|&concept| heads.has(concept)).collect();
+    let fitted = in_parallel(place.threads, told.len(), |at| {
+        let concept = told[at];
         let logits: Vec<f32> =
             by_concept[concept * fit.len()..][..fit.len()].iter().map(|&logit| logit as f32).collect();
         let column = |bits: &BitTable| BitTable::from_columns(bits.rows(), [bits.column(concept)]);
@@ -114,10 +118,10 @@ fn calibrate(material: Material<'_>, heads: &ConceptHeads, place: Place<'_>) -> 
             None => TruthTable::complete(column(table.labels.value())),
         };
         let name = std::slice::from_ref(&table.concepts[concept]);
-        let fitted = Calibration::fit(ScoreTable::new(&logits, fit.len(), name)?, &labels, &fit, place.threads)?;
-        Ok((table.concepts[concept].clone(), fitted))
-    };
-    (0..table.concepts.len()).filter(|&concept| heads.has(concept)).map(one).collect()
+        let logits = ScoreTable::new(&logits, fit.len(), name)?;
+        Ok((table.concepts[concept].clone(), Calibration::fit(logits, &labels, &fit, NonZeroUsize::MIN)?))
+    })?;
+    Ok(fitted.into_iter().collect())
 }
 
 impl GraftStage {

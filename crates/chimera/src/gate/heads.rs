@@ -2,6 +2,7 @@
 //! taught on grafts in which other concepts are drawn anew, they tell a concept by itself and not by what it is seen with.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,6 +20,10 @@ use super::report::Counts;
 use super::shelf::Wanted;
 use super::teacher::{Teacher, steps};
 use crate::error::{Error, Result};
+use crate::parallel::{in_parallel, join_columns, parts};
+
+/// Samples that a thread asks about at a time.
+const SAMPLES: usize = 1024;
 
 /// Raised when heads are taught in another way.
 const VERSION: u32 = 1;
@@ -167,6 +172,23 @@ impl ConceptHeads {
         let concepts = self.places.iter().zip(&self.priors);
         let all = concepts.flat_map(|concept| (0..samples).map(move |row| of(concept, row))).collect();
         (all, (0..samples).filter(lost).collect())
+    }
+
+    /// The same on so many samples, on several threads.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub(crate) fn logits_of_all(
+        &self,
+        features: &impl Features,
+        rows: usize,
+        threads: NonZeroUsize,
+    ) -> Result<(Vec<f64>, Vec<usize>)> {
+        let parts = parts(rows, SAMPLES, threads);
+        let told = in_parallel(threads, parts.len(), |part| Ok(self.logits(features, parts[part].clone())))?;
+        let (logits, lost): (Vec<Vec<f64>>, Vec<Vec<usize>>) = told.into_iter().unzip();
+        let lost = parts.iter().zip(lost).flat_map(|(part, lost)| lost.into_iter().map(|row| part.start + row));
+        Ok((join_columns(self.places.len(), &logits), lost.collect()))
     }
 
     /// Whether a concept has a head.

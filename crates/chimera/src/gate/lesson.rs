@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use chimera_gate::cone::{Features, LeafFeature, Moments};
 use chimera_gate::gate::Shape;
-use chimera_gate::graft::Effects;
+use chimera_gate::graft::{Effects, Labels};
 use chimera_gate::ground::Ground;
 use chimera_gate::train::Recipe;
-use chimera_gate::trust;
+use chimera_gate::trust::Trial;
 use chimera_logic::bits::TruthTable;
 use chimera_logic::dag::{Dag, Node, NodeId};
 use chimera_logic::rules::RuleSet;
@@ -22,7 +22,7 @@ use super::heads::ConceptHeads;
 use super::key::{Common, Key, recipe_text};
 use super::plan::Plan;
 use super::stage::Material;
-use super::trust::{Trust, concepts, seen};
+use super::trust::{Trust, concepts, left_out, seen};
 use crate::data::dataset::Dataset;
 use crate::data::rows::{FitRows, Rows};
 use crate::error::{Error, Result};
@@ -158,28 +158,30 @@ impl<'a> Lesson<'a> {
     }
 
     /// Whether what concepts add to z can be trusted, with the heads that were taught on it.
-    pub(crate) fn trust(&self, heads: &ConceptHeads, encoded: &EncodedRows) -> Result<Trust> {
+    pub(crate) fn trust(&self, heads: &ConceptHeads, encoded: &EncodedRows, threads: NonZeroUsize) -> Result<Trust> {
         let mut rows: Vec<usize> = (0..self.rows.len()).collect();
         fastrand::Rng::with_seed(0).shuffle(&mut rows);
         rows.truncate(HELD_AGAINST);
         let z = Slices(rows.iter().map(|&row| self.z.0[row]).collect());
         let numbers: Vec<usize> = rows.iter().map(|&row| self.rows.numbers()[row]).collect();
-        let mut known = concepts(heads, &z, &self.labels.select(&rows), &encoded.logits(&numbers)?)?;
+        let mut known = concepts(heads, &z, &self.labels.select(&rows), &encoded.logits(&numbers)?, threads)?;
         if let Some(effects) = &self.effects {
             let fit = encoded.present(&self.dataset.fit_half());
             let labels = self.dataset.table().labels.select(fit.numbers());
-            let seen = seen(effects, &Slices::of_rows(encoded, fit.numbers()), &labels)?;
+            let seen = seen(effects, &Slices::of_rows(encoded, fit.numbers()), &labels, threads)?;
             known.iter_mut().zip(seen).for_each(|(known, seen)| known.seen = seen);
         }
         rows.truncate(LEFT_OUT);
         let z = Slices(z.0.into_iter().take(LEFT_OUT).collect());
         let labels = self.labels.select(&rows);
-        let explained =
-            self.effects.as_ref().map(|effects| effects.explained(&z, &labels).concepts).unwrap_or_default();
+        let explained = match &self.effects {
+            Some(effects) => effects.told_along(&effects::along(effects, &z, &Labels::of(&labels), threads)?, &labels),
+            None => Vec::new(),
+        };
         // What z does not show says nothing about who is like whom.
         let shown = |concept: &usize| explained[*concept].is_some_and(|share| share > LEAST_SHOWN);
         let alike: Vec<usize> = (0..explained.len()).filter(shown).collect();
-        let left_out = trust::left_out(&z, self.width, &labels, &alike);
+        let left_out = left_out(&z, self.width, &Trial::new(&labels, &alike), threads)?;
         Ok(Trust::new(left_out, &self.labels, &self.dataset.table().concepts, known))
     }
 

@@ -21,7 +21,7 @@ use chimera_logic::rules::RuleSet;
 use chimera_logic::truth::hard_op;
 
 use super::config::{Arithmetic, GateConfig};
-use super::effects::{ExplainedReport, is_effects};
+use super::effects::{self, ExplainedReport, is_effects};
 use super::grafts::{self, GraftStage};
 use super::lesson::{Lesson, Lineage, Slices, groups};
 use super::plan::{Plan, Planned};
@@ -255,10 +255,11 @@ pub(super) fn teach(
             }
         })
         .collect();
-    let explained = lesson.effects.as_ref().map(|effects| {
-        let explained = effects.explained(&audited_z, &table.select(audited));
-        ExplainedReport::new(&explained, &dataset.table().concepts)
+    let explained = lesson.effects.as_ref().map(|effects| -> Result<ExplainedReport> {
+        let explained = effects::explained(effects, &audited_z, &table.select(audited), place.threads)?;
+        Ok(ExplainedReport::new(&explained, &dataset.table().concepts))
     });
+    let explained = explained.transpose()?;
     let grafts = config.grafts.then(|| grafts::run(material, rule_set, config, place, events)).transpose()?;
     let report = GatesReport {
         explained,

@@ -2,19 +2,22 @@
 //! events.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use chimera_gate::cone::Features;
 use chimera_gate::effects::Design;
-use chimera_gate::graft::Effects;
-use chimera_gate::trust::LeftOut;
+use chimera_gate::graft::{Effects, Labels};
+use chimera_gate::trust::{LeftOut, Trial};
 use chimera_logic::bits::TruthTable;
 use chimera_logic::rules::RuleSet;
 use serde::{Deserialize, Serialize};
 
+use super::effects::along;
 use super::heads::{ConceptHeads, concepts_of};
 use crate::error::Result;
 use crate::metric::label_bits::LabelBits;
 use crate::metric::ranking::Ranking;
+use crate::parallel::in_parallel;
 
 /// Of what effects explain of samples, they must explain this share of configurations that they have not seen. In worlds whose
 /// concepts add up it is .85 to 1.1, in worlds of classes with looks of their own .3 to .5 (`docs/quality.md`).
@@ -187,12 +190,33 @@ impl Trust {
     }
 }
 
+/// How much of samples that are left out effects explain; `None` where nothing tells.
+pub(super) fn left_out(
+    z: &impl Features,
+    width: usize,
+    trial: &Trial<'_>,
+    threads: NonZeroUsize,
+) -> Result<Option<LeftOut>> {
+    let parts = trial.parts();
+    let fitted = in_parallel(threads, parts.len(), |part| Ok(trial.fit(z, width, parts[part])))?;
+    let explained = in_parallel(threads, trial.ways(), |way| {
+        let of_way = parts.iter().zip(&fitted).filter(|((of, _), _)| *of == way).map(|(_, fitted)| fitted.as_ref());
+        Ok(of_way.collect::<Option<Vec<_>>>().and_then(|fitted| trial.explained(z, way, &fitted)))
+    })?;
+    Ok(LeftOut::of(&explained))
+}
+
 /// How well concepts are told along their own effects on rows with these labels.
 ///
 /// # Errors
 /// z that is no number.
-pub(super) fn seen(effects: &Effects, z: &impl Features, labels: &TruthTable) -> Result<Vec<Option<Seen>>> {
-    let (along, rows) = (effects.along(z, labels), labels.rows());
+pub(super) fn seen(
+    effects: &Effects,
+    z: &impl Features,
+    labels: &TruthTable,
+    threads: NonZeroUsize,
+) -> Result<Vec<Option<Seen>>> {
+    let (along, rows) = (along(effects, z, &Labels::of(labels), threads)?, labels.rows());
     let one = |concept: usize| {
         let counts = labels.counts(concept);
         if counts.holds.min(counts.fails) < LEAST_HELD_OUT {
@@ -201,7 +225,7 @@ pub(super) fn seen(effects: &Effects, z: &impl Features, labels: &TruthTable) ->
         let ranking = Ranking::of_bits(&along[concept * rows..][..rows], LabelBits::of(labels, concept))?;
         Ok(ranking.metrics().auroc.map(|auroc| Seen::new(auroc, [counts.holds, counts.fails])))
     };
-    (0..labels.columns()).map(one).collect()
+    in_parallel(threads, labels.columns(), one)
 }
 
 /// What is known of each concept by rows with these labels; `bank` has the leaf bank's logits, row by row. How far its labels are
@@ -214,9 +238,10 @@ pub(super) fn concepts(
     z: &impl Features,
     labels: &TruthTable,
     bank: &[f32],
+    threads: NonZeroUsize,
 ) -> Result<Vec<ConceptTrust>> {
     let (rows, concepts) = (labels.rows(), labels.columns());
-    let (by_grafts, lost) = heads.logits(z, 0..rows);
+    let (by_grafts, lost) = heads.logits_of_all(z, rows, threads)?;
     // Rows of which heads cannot tell anything are left out.
     let told: Vec<usize> = (0..rows).filter(|row| lost.binary_search(row).is_err()).collect();
     let labels = labels.select(&told);
@@ -234,7 +259,7 @@ pub(super) fn concepts(
         }
         Ok(known)
     };
-    (0..concepts).map(one).collect()
+    in_parallel(threads, concepts, one)
 }
 
 #[cfg(test)]
