@@ -225,6 +225,8 @@ pub(crate) fn clean_up_on_interrupt() -> anyhow::Result<()> {
             return;
         }
         chimera::file::remove_unfinished();
+        // Threads that are still at work may find what they work with gone; nobody wants to hear of that now.
+        std::panic::set_hook(Box::new(|_| {}));
         // A progress bar leaves its line open.
         let line = if io::stderr().is_terminal() { "\n" } else { "" };
         let _ = writeln!(io::stderr(), "{line}interrupted; what was half written is gone");

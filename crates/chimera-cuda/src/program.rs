@@ -368,10 +368,14 @@ fn write<F: Features>(task: &Task<'_, F>, arena: &mut Arena, library: &mut Libra
     written
 }
 
-/// Operands of the node whose truth is drawn: those of the drawing, not those of a monolith's input.
+/// Operands of the node whose truth is drawn: those of the drawing, or of what is grafted, not those of a monolith's input.
 pub(crate) fn operands_of<F: Features>(task: &Task<'_, F>) -> usize {
     let of_drawing = task.chimeras.as_ref().or(task.same.as_ref()).map(|drawing| drawing.operands_can().len());
-    of_drawing.unwrap_or(task.cone.operands.len())
+    let of_grafts = || match task.grafts.as_ref()?.flat().tree.first()? {
+        FlatNode::Gate(_, operands) => Some(operands.len()),
+        FlatNode::Concept(_) => None,
+    };
+    of_drawing.or_else(of_grafts).unwrap_or(task.cone.operands.len())
 }
 
 fn code(op: Op) -> i32 {
