@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
         bail!("expected `--tau` from 0 to below 1, got `{}`", arguments.tau);
     }
     check_out(file, std::iter::empty(), &[&arguments.model])?;
-    let mut engine = Engine::open(&arguments.model, &arguments.device.open()?)?;
+    let mut engine = Engine::open(&arguments.model, &arguments.device.open()?, arguments.threads.get())?;
     let method = arguments.method.unwrap_or(engine.default_method());
     let (aggregation, tau, least_severity) = (arguments.agg, arguments.tau, arguments.min_severity);
     let scoring = Scoring { method, aggregation, tau, least_severity };
