@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow
     }
     check_out(file, std::iter::empty(), &[&arguments.model])?;
     let device = devices::open(arguments.device, console)?;
-    let engine = Engine::open(&arguments.model, &device)?;
+    let engine = Engine::open(&arguments.model, &device, arguments.threads.get())?;
     let method = arguments.method.unwrap_or(engine.default_method());
     let mut rules: Vec<usize> = Vec::new();
     for name in &arguments.rule {
@@ -46,7 +46,8 @@ pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow
     let input = one(arguments, &engine)?;
     check_out(file, input.files_like(file), input.folder().as_slice())?;
     let cache = cache_folder(arguments.cache.as_deref()).ok();
-    let parts = Explainer::parts_of(&arguments.model, &device, &engine, method, cache.as_deref())?;
+    let place = (cache.as_deref(), arguments.threads.get());
+    let parts = Explainer::parts_of(&arguments.model, &device, &engine, method, place)?;
     let explainer = Explainer::new(&engine, &parts, (method, arguments.fpr), arguments.threads.get())?;
     let wanted = Wanted { rules: &rules, top_k: usize::from(arguments.top_k), maps: !arguments.no_maps };
     let sources = input.sources();

@@ -1,6 +1,7 @@
 //! `chimera review`: what verdicts on flagged samples say of each rule, and thresholds that follow from them.
 
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 
 use chimera::leaf::device::DeviceChoice;
 use chimera::review::{MOST_VERDICTS, Proposal, Proposals, Review, Reviewed, review};
@@ -31,7 +32,7 @@ pub(crate) fn run(arguments: &ReviewArguments, console: &mut Console) -> anyhow:
     let out = file_beside(arguments.out.as_deref())?;
     let inputs = [&arguments.verdicts].into_iter().chain(&arguments.scores);
     check_out(out, inputs.cloned(), &[&arguments.model])?;
-    let engine = Engine::open(&arguments.model, &DeviceChoice::Cpu.open()?)?;
+    let engine = Engine::open(&arguments.model, &DeviceChoice::Cpu.open()?, NonZeroUsize::MIN)?;
     let rules: Vec<&str> = engine.rules().collect();
     let found = review(&rules, &arguments.verdicts, arguments.scores.as_deref(), arguments.precision)?;
     if let Some(path) = out {

@@ -132,13 +132,10 @@ impl Design {
                 }
                 sums.add(&expected, &self.labels, row as u32);
             }
-            for at in 0..width {
+            for ((spread, square), total) in part.spread.iter_mut().zip(&squares).zip(&sums.total) {
                 // The first round knows no mean yet, and no distances from it.
-                part.spread[at] = if round == 0 {
-                    ((squares[at] / rows) - (sums.total[at] / rows).powi(2)).max(0.0).sqrt().max(1e-6)
-                } else {
-                    (squares[at] / rows).max(0.0).sqrt().max(1e-6)
-                };
+                let square = if round == 0 { square / rows - (total / rows).powi(2) } else { square / rows };
+                *spread = square.max(0.0).sqrt().max(1e-6);
             }
             self.solve(&sums, &mut part);
         }

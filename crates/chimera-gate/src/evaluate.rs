@@ -250,6 +250,7 @@ fn fold(features: usize, placed: &PlacedGate) -> Option<(Vec<Input>, Layer)> {
     let mut weights = vec![0.0_f32; inputs.len() * features * shape.hidden];
     let mut bias = old.bias.clone();
     let width = inputs.len() * features;
+    let rows = old.weights.to_rows();
     let ones = vec![1.0; features];
     for (operand, ((source, negated), block)) in placed.operands.iter().zip(&blocks).enumerate() {
         let scale: &[f32] = match source {
@@ -262,9 +263,8 @@ fn fold(features: usize, placed: &PlacedGate) -> Option<(Vec<Input>, Layer)> {
         for output in 0..shape.hidden {
             bias[output] += old.weights.get(output, packing.negation(operand)) * Packing::mark(*negated);
             let to = &mut weights[output * width + block * features..][..features];
-            for ((at, to), column) in to.iter_mut().enumerate().zip(packing.feature(operand)) {
-                *to += old.weights.get(output, column) * scale[at];
-            }
+            let from = &rows[output * packing.width()..][packing.feature(operand)];
+            to.iter_mut().zip(from).zip(scale).for_each(|((to, from), scale)| *to += from * scale);
         }
     }
     let weights = Panels::from_rows(width, shape.hidden, &weights)?;

@@ -149,7 +149,9 @@ impl Gate {
     /// Whether every weight is a number.
     #[must_use]
     pub fn is_finite(&self) -> bool {
-        self.tensors().iter().flatten().all(|weight| weight.is_finite())
+        let Self { first, second, head, offset, .. } = self;
+        let all = [first.weights.values(), &first.bias, second.weights.values(), &second.bias, head, &[*offset]];
+        all.into_iter().flatten().all(|weight| weight.is_finite())
     }
 }
 

@@ -122,9 +122,9 @@ pub fn explain(
 ) -> Result<Vec<Verdict>> {
     fs::create_dir_all(out).map_err(|cause| Error::write(out, cause))?;
     let device = DeviceChoice::default().open()?;
-    let engine = Engine::open(model, &device)?;
+    let engine = Engine::open(model, &device, threads)?;
     let method = engine.default_method();
-    let parts = Explainer::parts_of(model, &device, &engine, method, Some(cache))?;
+    let parts = Explainer::parts_of(model, &device, &engine, method, (Some(cache), threads))?;
     let explainer = Explainer::new(&engine, &parts, (method, 0.05), threads)?;
     let rules: Vec<String> = engine.rules().map(str::to_owned).collect();
     let clips = odd_clips(dataset, &engine);

@@ -184,9 +184,9 @@ fn write(folder: &Path, number: usize, scene: &Scene, size: Size) -> PathBuf {
 fn measure(model: &Path, scenes: &[Scene], paths: &[PathBuf], method: Option<Method>) {
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let device = DeviceChoice::Cpu.open().expect("the processor");
-    let engine = Engine::open(model, &device).expect("a model");
+    let engine = Engine::open(model, &device, threads).expect("a model");
     let method = method.unwrap_or(engine.default_method());
-    let parts = Explainer::parts_of(model, &device, &engine, method, None).expect("parts");
+    let parts = Explainer::parts_of(model, &device, &engine, method, (None, threads)).expect("parts");
     let explainer = Explainer::new(&engine, &parts, (method, 0.05), threads).expect("an explainer");
     let ready = engine.ready(Scoring { method, ..Scoring::default() }, None, threads).expect("ready");
     let kind = if scenes[0].views.len() == 1 { Media::Image } else { Media::Video };

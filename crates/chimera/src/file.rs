@@ -35,15 +35,56 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// [`Error::Write`] with `path` and what the system, or `write` itself, said.
 pub fn write_atomic(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    write_and_wait(path, Wait::Name, write)
+}
+
+fn write_and_wait(path: &Path, wait: Wait, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let written = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Err(ErrorKind::IsADirectory.into()),
         Ok(metadata) if !metadata.is_file() || is_device_path(path) => write_directly(path, write),
         // A link is followed first: the rename must replace its target, not the link.
-        Ok(metadata) => fs::canonicalize(path).and_then(|real| replace(&real, Some(metadata.permissions()), write)),
-        Err(error) if error.kind() == ErrorKind::NotFound => replace(path, None, write),
+        Ok(metadata) => {
+            fs::canonicalize(path).and_then(|real| replace(&real, Some(metadata.permissions()), wait, write))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => replace(path, None, wait, write),
         Err(error) => Err(error),
     };
     written.map_err(|cause| Error::write(path, cause))
+}
+
+/// The same for a cache: nobody waits until the disk has it. Whoever is killed leaves no half of a file; where the machine itself
+/// goes down, a file may be damaged, so that its content must be checked when it is read.
+///
+/// # Errors
+/// As [`write_atomic`].
+pub(crate) fn write_to_cache(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_and_wait(path, Wait::Never, |out| out.write_all(bytes))
+}
+
+/// The same for one of many files of a folder: content is on disk then, its name once [`sync_folder`] was called.
+///
+/// # Errors
+/// As [`write_atomic`].
+pub(crate) fn write_among_many(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_and_wait(path, Wait::Content, |out| out.write_all(bytes))
+}
+
+/// Waits until the disk has the names of a folder's files. Where folders cannot be synced, files are still whole.
+pub(crate) fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+/// What a write waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// Nothing.
+    Never,
+    /// The disk has the content.
+    Content,
+    /// The disk has content and name.
+    Name,
 }
 
 /// `/dev/stdout` looks like a regular file when it is redirected to one, but belongs to whoever opened it. What else lies in
@@ -63,6 +104,7 @@ fn write_directly(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
 fn replace(
     path: &Path,
     permissions: Option<Permissions>,
+    wait: Wait,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     if path.file_name().is_none() {
@@ -83,11 +125,13 @@ fn replace(
     if let Some(permissions) = permissions {
         temporary.as_file().set_permissions(permissions)?;
     }
-    temporary.as_file().sync_all()?;
+    if wait != Wait::Never {
+        temporary.as_file().sync_all()?;
+    }
     temporary.persist(path).map_err(|error| error.error)?;
-    // The rename itself is durable once the folder is synced; where folders cannot be synced, the file is still whole.
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
+    // The rename itself is durable once the folder is synced.
+    if wait == Wait::Name {
+        sync_folder(folder);
     }
     Ok(())
 }

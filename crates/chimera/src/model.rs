@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::eval::seen::{SEEN, SeenRows};
-use crate::file::write_atomic;
+use crate::file::{sync_folder, write_atomic};
 use crate::gate::report::GatesReport;
 pub use crate::gate::rules::GATES;
 use crate::gate::rules::GateSection;
@@ -269,6 +269,9 @@ pub fn write_gates(
 
 fn write_manifest(folder: &Path, manifest: &ModelManifest) -> Result<()> {
     let bytes = json(&ModelManifest { seal: manifest.sealed()?, ..manifest.clone() })?;
+    if manifest.gates.is_some() {
+        sync_folder(&folder.join(GATES));
+    }
     write_atomic(&folder.join(MANIFEST), |out| out.write_all(&bytes))
 }
 

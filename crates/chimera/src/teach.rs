@@ -149,7 +149,7 @@ fn finish(
     (device, threads): (&Device, NonZeroUsize),
 ) -> Result<()> {
     if gates.is_some() {
-        readable::write(&Engine::open(folder, device)?, folder, threads)?;
+        readable::write(&Engine::open(folder, device, threads)?, folder, threads)?;
     }
     card::write(folder, manifest, dataset, gates.map(|stage| &stage.report))
 }

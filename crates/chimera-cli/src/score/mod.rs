@@ -43,7 +43,8 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
         bail!("expected `--tau` from 0 to below 1, got `{}`", arguments.tau);
     }
     check_out(file, std::iter::empty(), &[&arguments.model])?;
-    let mut engine = Engine::open(&arguments.model, &devices::open(arguments.device, console)?)?;
+    let device = devices::open(arguments.device, console)?;
+    let mut engine = Engine::open(&arguments.model, &device, arguments.threads.get())?;
     let method = arguments.method.unwrap_or(engine.default_method());
     let (aggregation, tau, least_severity) = (arguments.agg, arguments.tau, arguments.min_severity);
     let scoring = Scoring { method, aggregation, tau, least_severity };

@@ -41,15 +41,32 @@ impl Panels {
     /// From rows of one output each, as torch stores a linear layer; `None` where the length is another.
     #[must_use]
     pub fn from_rows(inputs: usize, outputs: usize, rows: &[f32]) -> Option<Self> {
-        (rows.len() == inputs * outputs)
-            .then(|| Self::from_fn(inputs, outputs, |output, input| rows[output * inputs + input]))
+        if rows.len() != inputs * outputs {
+            return None;
+        }
+        let mut panels = Self::zeros(inputs, outputs);
+        // Panel by panel, in the order in which it is written: its rows are few enough to be read side by side.
+        for (panel, rows) in rows.chunks(PANEL * inputs.max(1)).enumerate() {
+            let values = &mut panels.values[panel * PANEL * inputs..][..PANEL * inputs];
+            for (input, values) in values.chunks_exact_mut(PANEL).enumerate() {
+                values
+                    .iter_mut()
+                    .zip(rows[input..].iter().step_by(inputs))
+                    .for_each(|(value, weight)| *value = *weight);
+            }
+        }
+        Some(panels)
     }
 
     /// Rows of one output each, as torch stores a linear layer.
     #[must_use]
     pub fn to_rows(&self) -> Vec<f32> {
-        let places = (0..self.outputs).flat_map(|output| (0..self.inputs).map(move |input| (output, input)));
-        places.map(|(output, input)| self.get(output, input)).collect()
+        let mut rows = Vec::with_capacity(self.inputs * self.outputs);
+        for output in 0..self.outputs {
+            let panel = &self.values[output / PANEL * self.panel_len()..][..self.panel_len()];
+            rows.extend(panel.iter().skip(output % PANEL).step_by(PANEL));
+        }
+        rows
     }
 
     fn place(&self, output: usize, input: usize) -> usize {

@@ -141,7 +141,7 @@ impl Sorted {
 
     fn of_way(lab: &Lab<'_>, concepts: &[String], (name, study, method): Way<'_>) -> Result<Self> {
         let site = lab.site;
-        let engine = Engine::open(&study.model, &site.open()?)?;
+        let engine = Engine::open(&study.model, &site.open()?, site.threads)?;
         let encoded = study.encoded(site, &engine.model)?;
         let ready = engine.ready(Scoring { method, ..Scoring::default() }, None, site.threads)?;
         let (mut strips, mut sure) = (Vec::new(), Vec::new());

@@ -88,7 +88,7 @@ pub(crate) fn run(
     let config = GateConfig { seed, ..GateConfig::default() };
     let taught = gates::run(material, &rule_set, &config, place, &|_| {}).expect("gates");
     model::write(&model, &dataset, &drawn.leaf, &leaf, Some((&rule_set, &taught))).expect("a model");
-    let mut engine = Engine::open(&model, &device).expect("the model");
+    let mut engine = Engine::open(&model, &device, threads).expect("the model");
     clock.stop("gates");
 
     let mut scored: Vec<(String, Vec<Option<Vec<f64>>>)> = Vec::new();

@@ -39,20 +39,36 @@ pub struct Fingerprints {
     pub features: Option<Fingerprint>,
 }
 
+/// Bytes that are hashed at a time: many short pieces take several times as long.
+const TOGETHER: usize = 1 << 16;
+
 /// Hashes a sequence of texts so that no two sequences look alike.
-struct Texts(blake3::Hasher);
+struct Texts {
+    hasher: blake3::Hasher,
+    /// What is not hashed yet.
+    waiting: Vec<u8>,
+}
 
 impl Texts {
     fn new(context: &str) -> Self {
-        Self(blake3::Hasher::new_derive_key(context))
+        Self { hasher: blake3::Hasher::new_derive_key(context), waiting: Vec::with_capacity(TOGETHER) }
     }
 
     fn add(&mut self, text: &str) {
-        self.0.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        self.bytes(&(text.len() as u64).to_le_bytes());
+        self.bytes(text.as_bytes());
     }
 
-    fn finish(&self) -> Fingerprint {
-        Fingerprint(self.0.finalize())
+    fn bytes(&mut self, bytes: &[u8]) {
+        if self.waiting.len() + bytes.len() > TOGETHER {
+            self.hasher.update(&self.waiting);
+            self.waiting.clear();
+        }
+        self.waiting.extend_from_slice(bytes);
+    }
+
+    fn finish(mut self) -> Fingerprint {
+        Fingerprint(self.hasher.update(&self.waiting).finalize())
     }
 }
 
@@ -69,7 +85,7 @@ fn of_column(name: &str, ids: &Names, labels: &TruthTable, column: usize, sorted
     texts.add(name);
     for &row in sorted {
         texts.add(&ids[row]);
-        texts.0.update(&[labels.get(row, column).map_or(2, u8::from)]);
+        texts.bytes(&[labels.get(row, column).map_or(2, u8::from)]);
     }
     texts.finish()
 }
@@ -127,18 +143,18 @@ impl Dataset {
         let mut labels = Texts::new("chimera labels");
         for concept in concepts {
             let column = of_column(&table.concepts[concept], &table.ids, &table.labels, concept, &sorted);
-            labels.0.update(column.0.as_bytes());
+            labels.bytes(column.0.as_bytes());
         }
         for (row, ancestors) in sorted.iter().filter_map(|&row| Some((row, table.oov_ancestors.as_ref()?.get(row)?))) {
             labels.add(&table.ids[row]);
-            labels.0.update(&(ancestors.len() as u64).to_le_bytes());
+            labels.bytes(&(ancestors.len() as u64).to_le_bytes());
             ancestors.iter().for_each(|ancestor| labels.add(ancestor));
         }
         let features = self.features()?.map(|features| {
             let mut texts = Texts::new("chimera features");
             for &row in &sorted {
                 texts.add(&table.ids[row]);
-                features.row(row).iter().for_each(|value| _ = texts.0.update(&value.to_le_bytes()));
+                features.row(row).iter().for_each(|value| texts.bytes(&value.to_le_bytes()));
             }
             texts.finish()
         });

@@ -168,7 +168,7 @@ pub(super) fn open(asked: &Asked<'_>) -> Result<Engine> {
     let model = Model::open(asked.model, &asked.device)?;
     match &asked.rule_set {
         Some(rule_set) if model.manifest.gates.is_none() => Engine::without_gates(model, rule_set.clone()),
-        _ => Engine::of(model, asked.model),
+        _ => Engine::of(model, asked.model, asked.threads),
     }
 }
 

@@ -55,7 +55,7 @@ impl Site<'_> {
         let stage =
             self.teach(&model.bank, &model.manifest.config, rule_set, (dataset, encoded), &own, place.path())?;
         model.manifest.gates = Some(GateSection::of(&stage, rule_set, place.path())?);
-        Engine::of(model, place.path())
+        Engine::of(model, place.path(), self.threads)
     }
 
     /// Leaf bank and gates with another seed: a model of its own, which stays in the cache.
@@ -96,7 +96,7 @@ impl Site<'_> {
             let taught = self.teach(&stage.trained.bank, &leaf, rule_set, data, &gate, &place)?;
             model::write(&place, dataset, &leaf, &stage, Some((rule_set, &taught)))?;
         }
-        let engine = Engine::open(&place, self.device)?;
+        let engine = Engine::open(&place, self.device, self.threads)?;
         let encoded = self.encode(dataset, &engine.model.bank)?;
         Ok((engine, encoded))
     }

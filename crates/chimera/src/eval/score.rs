@@ -42,11 +42,10 @@ pub(super) fn score(
     threads: NonZeroUsize,
     begins: &dyn Fn(),
 ) -> Result<Scored> {
-    let scoring = |aggregation| Scoring { method, aggregation, ..Scoring::default() };
-    let plain = engine.ready(scoring(Aggregation::default()), None, threads)?;
+    let plain = engine.ready(Scoring { method, ..Scoring::default() }, None, threads)?;
     begins();
     let mut words = Vec::new();
-    let learned = engine.ready(scoring(Aggregation::Learned), None, threads);
+    let learned = plain.with(Aggregation::Learned, None, threads);
     let all = match &learned {
         Ok(learned) => scores_of(learned, samples, threads)?,
         Err(error) => {
@@ -71,11 +70,10 @@ pub(super) fn score(
             Aggregation::Learned => {}
             // What was fitted to what an oracle says of rows that it has learned from would say nothing.
             Aggregation::LearnedSupervised if method == Method::Oracle || violations.is_none() => {}
-            Aggregation::LearnedSupervised => match engine.ready(scoring(aggregation), violations, threads) {
+            Aggregation::LearnedSupervised => match plain.with(aggregation, violations, threads) {
                 Ok(ready) => {
-                    let scores = scores_of(&ready, samples, threads)?;
                     supervised_on = ready.fitted_on();
-                    anomalies.push((aggregation, scores.iter().map(|scores| scores.anomaly).collect()));
+                    anomalies.push((aggregation, ready.anomalies(samples, &all)));
                 }
                 Err(error) => words.push(on_one_line(&error)),
             },

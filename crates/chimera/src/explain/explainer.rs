@@ -93,9 +93,9 @@ impl<'a> Explainer<'a> {
         device: &Device,
         engine: &Engine,
         method: Method,
-        cache: Option<&Path>,
+        place: (Option<&Path>, NonZeroUsize),
     ) -> Result<Parts> {
-        Parts::open(folder, device, &engine.gates.rule_set, method, cache)
+        Parts::open(folder, device, &engine.gates.rule_set, method, place)
     }
 
     fn rule_set(&self) -> &'a RuleSet {

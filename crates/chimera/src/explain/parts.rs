@@ -1,5 +1,6 @@
 //! Every part of every rule as a rule of its own, so that it is scored as the rules are: by the same method, with the same code.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use burn::tensor::Device;
@@ -30,7 +31,7 @@ impl Parts {
         device: &Device,
         rule_set: &RuleSet,
         method: Method,
-        cache: Option<&Path>,
+        (cache, threads): (Option<&Path>, NonZeroUsize),
     ) -> Result<Self> {
         let nodes = rule_set.dag.cone(&rule_set.roots());
         let mut parts = RuleSet::new(rule_set.dag.clone());
@@ -38,7 +39,7 @@ impl Parts {
             Rule::made(format!("part {}", node.index()), Attributes::default(), Edge::new(*node, false))
         };
         parts.rules = nodes.iter().map(rule).collect();
-        let engine = Engine::open(folder, device)?.with_rules(folder, parts, method, cache)?;
+        let engine = Engine::open(folder, device, threads)?.with_rules(folder, parts, method, cache)?;
         Ok(Self { engine, nodes })
     }
 }

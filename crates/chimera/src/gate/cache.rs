@@ -1,7 +1,8 @@
 //! Gates on disk, by the hashes of their keys, for any number of models and processes.
 //!
-//! A file is written under another name, synced and renamed: it is whole or not there. Two processes that train the same gate
-//! write the same bytes. What is found damaged is moved aside, never deleted, and trained again.
+//! A file is written under another name and renamed: it is whole or not there. Two processes that train the same gate
+//! write the same bytes. What is found damaged, as a machine that goes down can leave it, is moved aside, never deleted, and
+//! trained again.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use chimera_gate::gate::Shape;
 use super::key::Key;
 use super::stored::{StoredGate, file_name, hash_of};
 use crate::error::{Error, Result};
-use crate::file::{is_unfinished, write_atomic};
+use crate::file::{is_unfinished, write_to_cache};
 
 /// Where damaged files go, inside the cache.
 const DAMAGED: &str = "damaged";
@@ -121,7 +122,7 @@ impl GateCache {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|cause| Error::write(folder, cause))?;
         }
-        write_atomic(&path, |out| out.write_all(bytes))
+        write_to_cache(&path, bytes)
     }
 
     /// All gates, by hash.

@@ -19,7 +19,7 @@ use super::effects;
 use super::heads::{self, ConceptHeads, TaughtHeads};
 use super::lesson::{Lesson, Slices};
 use super::report::{Counts, GatesReport};
-use super::rules::{GATES, GateSection, MissingGates, RuleGates, keys_of, read_gate};
+use super::rules::{GATES, GateSection, MissingGates, RuleGates, keys_of, read_gates};
 use super::stage::{self, GateEvent, GateStage, Material, Place};
 use super::teacher::Teacher;
 use super::trust::Trust;
@@ -188,10 +188,11 @@ impl Grafts {
         section: &GateSection,
         concepts: &[String],
         (features, effects): (usize, Option<&Effects>),
+        threads: NonZeroUsize,
     ) -> Result<Option<Self>> {
         let (Some(grafts), Some(set)) = (&section.grafts, section.grafted()) else { return Ok(None) };
-        let gates = RuleGates::open(folder, section, &set, concepts, features)?;
-        let heads = heads_of(&folder.join(GATES), (section, grafts), &gates.rule_set, (features, effects))?;
+        let gates = RuleGates::open(folder, section, &set, concepts, (features, threads))?;
+        let heads = heads_of(&folder.join(GATES), (section, grafts), &gates.rule_set, (features, effects), threads)?;
         let line = |concept: &String| Some(grafts.calibration.get(concept)?.line(Method::Platt, 0));
         Ok(Some(Self { gates, heads, lines: concepts.iter().map(line).collect(), trust: grafts.trust.clone() }))
     }
@@ -212,7 +213,8 @@ impl Grafts {
     ) -> Result<Self> {
         let (Some(grafts), Some(set)) = (&section.grafts, section.grafted()) else { return Ok(self) };
         let features = manifest.bank.encoder.features();
-        let heads = heads_of(&folder.join(GATES), (section, grafts), &rule_set, (features, effects))?;
+        let own = (section, grafts);
+        let heads = heads_of(&folder.join(GATES), own, &rule_set, (features, effects), NonZeroUsize::MIN)?;
         let trusted = |rule: &usize| self.trust.distrust_of(&rule_set, *rule).is_none();
         let missing = (0..rule_set.rules.len()).filter(trusted).find_map(|rule| {
             let mut concepts =
@@ -245,12 +247,12 @@ fn heads_of(
     (section, grafts): (&GateSection, &GraftSection),
     rule_set: &RuleSet,
     (features, effects): (usize, Option<&Effects>),
+    threads: NonZeroUsize,
 ) -> Result<ConceptHeads> {
     let leaves = section.leaves(folder)?;
-    let read = |(concept, hash): (&String, &String)| -> Result<(String, Arc<Gate>)> {
-        Ok((concept.clone(), Arc::new(read_gate(folder, hash)?.gate)))
-    };
-    let gates = grafts.heads.iter().map(read).collect::<Result<BTreeMap<_, _>>>()?;
+    let read = read_gates(folder, grafts.heads.values(), threads)?;
+    let gate_of = |(concept, hash): (&String, &String)| Some((concept.clone(), read.get(hash)?.clone()));
+    let gates: BTreeMap<String, Arc<Gate>> = grafts.heads.iter().filter_map(gate_of).collect();
     let leaf = |concept: &str| -> LeafFeature {
         leaves.as_ref().and_then(|leaves| leaves.get(concept)).cloned().unwrap_or_default()
     };

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,12 +24,13 @@ use super::grafts::GraftSection;
 use super::lesson::Lineage;
 use super::report::{Counts, GatesReport};
 use super::shelf::look_up;
-use super::stage::GateStage;
+use super::stage::{GateStage, GatesByHash};
 use super::stored::StoredGate;
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
 use crate::mine::record::MiningRecord;
 use crate::model::ModelManifest;
+use crate::parallel::in_parallel;
 use crate::score::calibration_rows::Half;
 
 /// So many nodes without a gate are named.
@@ -246,11 +248,12 @@ impl RuleGates {
         section: &GateSection,
         set: &GateSet<'_>,
         concepts: &[String],
-        features: usize,
+        (features, threads): (usize, NonZeroUsize),
     ) -> Result<Self> {
         let folder = folder.join(GATES);
         let leaves = section.leaves(&folder)?;
-        let mut load = |key: &str| Ok(Arc::new(read_gate(&folder, key)?.gate));
+        let gates = read_gates(&folder, set.keys.iter().flatten().flatten(), threads)?;
+        let mut load = |key: &str| gates.get(key).cloned().ok_or_else(|| misfit("a gate is missing"));
         Self::assemble(section.rule_set(concepts)?, set.keys, &leaves, features, &mut load)
     }
 
@@ -430,7 +433,20 @@ fn misfit(what: &str) -> Error {
     Error::input(message, Some("the manifest was changed or damaged; train again".to_owned()))
 }
 
-pub(super) fn read_gate(folder: &Path, hash: &str) -> Result<StoredGate> {
+/// Gates of a folder by the hashes of their keys, each read once.
+pub(super) fn read_gates<'a>(
+    folder: &Path,
+    hashes: impl Iterator<Item = &'a String>,
+    threads: NonZeroUsize,
+) -> Result<GatesByHash> {
+    let hashes: Vec<&String> = hashes.collect::<BTreeSet<_>>().into_iter().collect();
+    let read = in_parallel(threads, hashes.len(), |at| {
+        Ok((hashes[at].clone(), Arc::new(read_gate(folder, hashes[at])?.gate)))
+    })?;
+    Ok(read.into_iter().collect())
+}
+
+fn read_gate(folder: &Path, hash: &str) -> Result<StoredGate> {
     let path = folder.join(format!("{hash}.safetensors"));
     let bytes = fs::read(&path).map_err(|cause| Error::read(&path, cause))?;
     let refuse = |reason: &str| {

@@ -17,7 +17,7 @@ use super::report::Origin;
 use super::stage::{GateEvent, Place};
 use super::stored::{History, StoredGate, file_name};
 use crate::error::{Error, Result};
-use crate::file::write_atomic;
+use crate::file::write_among_many;
 #[cfg(feature = "cuda")]
 use crate::leaf::device;
 use crate::parallel::in_parallel;
@@ -123,7 +123,7 @@ impl<'a> Shelf<'a> {
             },
         };
         if let Some(folder) = self.place.gates {
-            write_atomic(&folder.join(file_name(key)), |out| out.write_all(&bytes))?;
+            write_among_many(&folder.join(file_name(key)), &bytes)?;
         }
         Ok(Ok(Got { gate: Arc::new(stored.gate), history: stored.history, origin }))
     }

@@ -56,22 +56,22 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Model::open`] and [`RuleGates::open`], and a model without rules.
-    pub fn open(folder: &Path, device: &Device) -> Result<Self> {
-        Self::of(Model::open(folder, device)?, folder)
+    pub fn open(folder: &Path, device: &Device, threads: NonZeroUsize) -> Result<Self> {
+        Self::of(Model::open(folder, device)?, folder, threads)
     }
 
     /// A model whose gates lie in a folder that need not be its own.
     ///
     /// # Errors
     /// As [`RuleGates::open`], and a model without rules.
-    pub fn of(model: Model, folder: &Path) -> Result<Self> {
+    pub fn of(model: Model, folder: &Path, threads: NonZeroUsize) -> Result<Self> {
         let section = section_of(&model, folder)?;
         let features = model.manifest.bank.encoder.features();
         let concepts = &model.manifest.bank.concepts;
-        let gates = RuleGates::open(folder, section, &section.own(), concepts, features)?;
+        let gates = RuleGates::open(folder, section, &section.own(), concepts, (features, threads))?;
         let effects =
             section.read_effects(folder, model.manifest.bank.encoder.is_projected(), [concepts.len(), features])?;
-        let grafts = Grafts::open(folder, section, concepts, (features, effects.as_ref()))?;
+        let grafts = Grafts::open(folder, section, concepts, (features, effects.as_ref()), threads)?;
         let rows = CalibrationRows::read(&folder.join(GATES).join(&section.calibration))?;
         if !rows.fits(features, concepts.len()) {
             let message = format!("expected calibration rows of the model in `{}`, got others", section.calibration);

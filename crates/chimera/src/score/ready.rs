@@ -54,6 +54,12 @@ impl<'a> Ready<'a> {
         violations: Option<(&Dataset, &EncodedRows)>,
         threads: NonZeroUsize,
     ) -> Result<Self> {
+        let ready = Self::begin(engine, scoring)?;
+        Self { decides: ready.told(threads)?, ..ready }.fitted(violations, threads)
+    }
+
+    /// Everything but what samples of the calibration split tell.
+    fn begin(engine: &'a Engine, scoring: Scoring) -> Result<Self> {
         let evaluators = Evaluators::new(engine, scoring.method)?;
         let least = scoring.least_severity.unwrap_or(RuleSeverity::Low);
         let counted: Vec<bool> = engine.severities().map(|severity| severity >= least).collect();
@@ -61,7 +67,7 @@ impl<'a> Ready<'a> {
             let message = format!("expected rules that matter at least `{least}`, got none");
             return Err(Error::input(message, Some("`severity` is an attribute of rules".to_owned())));
         }
-        let mut ready = Self {
+        Ok(Self {
             engine,
             evaluators,
             aggregator: Aggregator::Formula,
@@ -69,12 +75,29 @@ impl<'a> Ready<'a> {
             counted,
             decides: Vec::new(),
             fitted_on: None,
-        };
-        ready.decides = ready.told(threads)?;
-        match scoring.aggregation {
+        })
+    }
+
+    /// The same with another aggregation, of samples as they are. Which rules can be scored is known by now.
+    ///
+    /// # Errors
+    /// As [`Engine::ready`].
+    pub(crate) fn with(
+        &self,
+        aggregation: Aggregation,
+        violations: Option<(&Dataset, &EncodedRows)>,
+        threads: NonZeroUsize,
+    ) -> Result<Self> {
+        let other = Self::begin(self.engine, Scoring { aggregation, ..self.scoring })?;
+        Self { decides: self.decides.clone(), ..other }.fitted(violations, threads)
+    }
+
+    /// Fits the aggregation to what it learns from.
+    fn fitted(mut self, violations: Option<(&Dataset, &EncodedRows)>, threads: NonZeroUsize) -> Result<Self> {
+        match self.scoring.aggregation {
             Aggregation::Learned => {
-                let normal = ready.all(&ready.normal(Half::Fit), threads)?;
-                ready.aggregator = Aggregator::Learned(Learned::fit(&normal)?);
+                let normal = self.all(&self.normal(Half::Fit), threads)?;
+                self.aggregator = Aggregator::Learned(Learned::fit(&normal)?);
             }
             Aggregation::LearnedSupervised => {
                 let (dataset, encoded) = violations.ok_or_else(|| {
@@ -82,18 +105,18 @@ impl<'a> Ready<'a> {
                     let hint = "name the dataset that the model was trained on with `--data`";
                     Error::input(message.to_owned(), Some(hint.to_owned()))
                 })?;
-                if scoring.method == Method::Oracle {
+                if self.scoring.method == Method::Oracle {
                     let message =
                         "`learned-supervised` would be fitted to what the oracle says of rows that it has learned from";
                     return Err(Error::input(message.to_owned(), Some("another `--agg` or `--method`".to_owned())));
                 }
-                let (supervised, fitted_on) = ready.supervised(dataset, encoded, threads)?;
-                ready.aggregator = Aggregator::Supervised(supervised);
-                ready.fitted_on = Some(fitted_on);
+                let (supervised, fitted_on) = self.supervised(dataset, encoded, threads)?;
+                self.aggregator = Aggregator::Supervised(supervised);
+                self.fitted_on = Some(fitted_on);
             }
             _ => {}
         }
-        Ok(ready)
+        Ok(self)
     }
 
     /// The model.
@@ -176,32 +199,42 @@ impl<'a> Ready<'a> {
                         }
                     })
                     .collect();
-                let scored: Vec<RuleScore> = (0..rules.len())
-                    .filter(|&rule| self.counted[rule])
-                    .filter_map(|rule| {
-                        let weight = rules[rule].attributes.weight.unwrap_or(1.0);
-                        Some(RuleScore { rule, p: p[rule]?, s: s[rule]?, weight })
-                    })
-                    .collect();
-                let most = |by: &dyn Fn(&RuleScore) -> f64| {
-                    scored.iter().max_by(|one, other| by(one).total_cmp(&by(other))).map(|score| score.rule)
-                };
-                let (anomaly, reason) = match &self.aggregator {
-                    Aggregator::Formula => {
-                        let reason = match self.scoring.aggregation {
-                            Aggregation::Min | Aggregation::Geo => most(&|score| 1.0 - score.p),
-                            _ => most(&|score| score.s),
-                        };
-                        (self.scoring.aggregation.of(&scored), reason)
-                    }
-                    Aggregator::Learned(learned) => learned.of(&scored).unzip(),
-                    Aggregator::Supervised(supervised) => {
-                        (supervised.of(&scored, samples.z(first + row)), most(&|score| score.s))
-                    }
-                };
+                let (anomaly, reason) = self.aggregated((&p, &s), samples.z(first + row));
                 SampleScores { anomaly, reason, p, s }
             })
             .collect())
+    }
+
+    /// The one number of a sample, and the rule that decides it, from what is known of its rules.
+    fn aggregated(&self, (p, s): (&[Option<f64>], &[Option<f64>]), z: &[f32]) -> (Option<f64>, Option<usize>) {
+        let rules = &self.engine.gates.rule_set.rules;
+        let scored: Vec<RuleScore> = (0..rules.len())
+            .filter(|&rule| self.counted[rule])
+            .filter_map(|rule| {
+                let weight = rules[rule].attributes.weight.unwrap_or(1.0);
+                Some(RuleScore { rule, p: p[rule]?, s: s[rule]?, weight })
+            })
+            .collect();
+        let most = |by: &dyn Fn(&RuleScore) -> f64| {
+            scored.iter().max_by(|one, other| by(one).total_cmp(&by(other))).map(|score| score.rule)
+        };
+        match &self.aggregator {
+            Aggregator::Formula => {
+                let reason = match self.scoring.aggregation {
+                    Aggregation::Min | Aggregation::Geo => most(&|score| 1.0 - score.p),
+                    _ => most(&|score| score.s),
+                };
+                (self.scoring.aggregation.of(&scored), reason)
+            }
+            Aggregator::Learned(learned) => learned.of(&scored).unzip(),
+            Aggregator::Supervised(supervised) => (supervised.of(&scored, z), most(&|score| score.s)),
+        }
+    }
+
+    /// The one number of samples that were scored in the same way but for the aggregation: their rules' scores are the same.
+    pub(crate) fn anomalies<E: Encodings>(&self, samples: &E, scores: &[SampleScores]) -> Vec<Option<f64>> {
+        let of = |(row, scores): (usize, &SampleScores)| self.aggregated((&scores.p, &scores.s), samples.z(row)).0;
+        scores.iter().enumerate().map(of).collect()
     }
 
     /// Calibration rows on which every rule that counts and can be scored is known to hold.

@@ -129,7 +129,8 @@ fn contradictions_tell_clear_digits_from_unclear_ones() {
     let taught = teach(&dataset, &leaf, &rules, &GateConfig::default(), folder.path());
     let section = GateSection::of(&taught, &rules, folder.path()).unwrap();
     let features = leaf.trained.bank.config().encoder.features();
-    let gates = RuleGates::open(folder.path(), &section, &section.own(), &dataset.table().concepts, features).unwrap();
+    let concepts = &dataset.table().concepts;
+    let gates = RuleGates::open(folder.path(), &section, &section.own(), concepts, (features, THREADS)).unwrap();
     let test: Vec<usize> = dataset.test().numbers().iter().copied().take(400).collect();
     let clear = scores(&gates, &leaf.encoded, &test);
     let clear_mean = mean(clear.iter().flatten().copied());
