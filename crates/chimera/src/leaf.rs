@@ -23,6 +23,7 @@ pub mod held_out;
 mod init;
 pub mod input;
 mod layer;
+mod linear;
 pub mod loss;
 mod maps;
 mod mobilenet;

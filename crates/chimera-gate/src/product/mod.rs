@@ -2,12 +2,14 @@
 //!
 //! [`multiply`] is the loop. Weights lie in [`Panels`], the order in which the loop reads them.
 
+mod chosen;
 mod lanes;
 mod lines;
 mod panels;
 mod tile;
 mod widest;
 
+pub use self::chosen::{Chosen, Patch, Runs, add_columns};
 pub use self::lanes::LANES;
 pub(crate) use self::lines::Lines;
 pub use self::panels::{PANEL, Panels};

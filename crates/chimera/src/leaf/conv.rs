@@ -5,10 +5,12 @@
 //! are part of the operation: apart, each would read and write every activation once more.
 
 mod backward;
+mod buffers;
 mod forward;
 mod geometry;
 mod phases;
 mod pool;
+mod pooled;
 
 #[cfg(test)]
 mod tests;
@@ -32,6 +34,8 @@ use burn::tensor::{
 #[cfg(feature = "cuda")]
 use super::{cuda, layer::Activation};
 use backward::{Asked, Known};
+use buffers::BYTES;
+pub(super) use buffers::FLOATS;
 use forward::Ends;
 use geometry::Geometry;
 pub use geometry::Order;
@@ -163,7 +167,7 @@ fn in_memory<const D: usize>(tensor: &Tensor<D>) -> Option<FlexTensor> {
 }
 
 /// Whether a tensor of 32-bit floats lies in the memory that our loop reads.
-pub(super) fn runs_here(tensor: &Tensor<4>) -> bool {
+pub(super) fn runs_here<const D: usize>(tensor: &Tensor<D>) -> bool {
     let on_flex = match tensor.clone().into_dispatch().kind {
         DispatchTensorKind::Flex(_) => true,
         DispatchTensorKind::Autodiff(inner) => matches!(*inner, DispatchTensorKind::Flex(_)),
@@ -175,7 +179,7 @@ pub(super) fn runs_here(tensor: &Tensor<4>) -> bool {
 
 /// Whether a device works off a queue of its own, so that reading a number waits for all that came before.
 pub(crate) fn has_queue(device: &Device) -> bool {
-    !runs_here(&Tensor::zeros([1; 4], device))
+    !runs_here(&Tensor::<1>::zeros([1], device))
 }
 
 #[backend_extension(Flex, Autodiff)]
@@ -191,7 +195,10 @@ trait ConvolutionOps: Backend {
 impl ConvolutionOps for Flex {
     fn convolve(images: FlexTensor, weight: FlexTensor, bias: FlexTensor, how: Convolution) -> FlexTensor {
         let geometry = geometry(&images, &weight, how);
-        convolve(&geometry, &images, &weight, &bias, how).0
+        let (results, winners) = convolve(&geometry, &images, &weight, &bias, how);
+        leave(images);
+        BYTES.leave(winners);
+        results
     }
 }
 
@@ -267,6 +274,10 @@ impl Backward<Flex, 3> for Convolve {
             gradient: gradient.storage(),
         };
         let back = backward::backward(known, Asked { images: of_images.is_some(), bias: of_bias.is_some() });
+        [Some(gradient), cut].into_iter().flatten().for_each(leave);
+        if let Ok(winners) = Arc::try_unwrap(winners) {
+            BYTES.leave(winners);
+        }
         if let (Some(node), Some(images)) = (of_images, back.images) {
             gradients.register::<Flex>(node.id, tensor_of(images, image_shape));
         }
@@ -306,6 +317,15 @@ fn geometry(images: &FlexTensor, weight: &FlexTensor, how: Convolution) -> Geome
         pool: how.pool,
         input_order: how.input_order,
         output_order: how.output_order,
+    }
+}
+
+/// Keeps the buffer of a tensor, where nothing else needs it.
+pub(super) fn leave(tensor: FlexTensor) {
+    let bytes = tensor.data_arc();
+    drop(tensor);
+    if let Ok(floats) = Arc::try_unwrap(bytes).map_err(drop).and_then(|bytes| bytes.try_into_vec().map_err(drop)) {
+        FLOATS.leave(floats);
     }
 }
 

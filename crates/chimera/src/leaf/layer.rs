@@ -2,7 +2,7 @@
 //! weight files fit and running statistics move as they do there.
 
 use burn::module::{Flag, Module, Param, RunningState};
-use burn::tensor::module::{self, batch_norm_train, linear, max_pool2d};
+use burn::tensor::module::{self, batch_norm_train, max_pool2d};
 use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
 use burn::tensor::{Device, Tensor, activation};
 
@@ -10,6 +10,7 @@ use super::conv::{self, Order};
 #[cfg(feature = "cuda")]
 use super::cuda::{self, Largest, OverTime, Window};
 use super::init::Initial;
+use super::linear::linear;
 use super::maps::{self, Normalising};
 
 /// How fast running statistics follow the batches.
@@ -395,7 +396,7 @@ impl Linear {
         if cuda::runs_here(&input) {
             return cuda::linear(input, self.weight.val(), self.bias.val(), activation);
         }
-        activation.apply(linear(input, self.weight.val().transpose(), Some(self.bias.val())))
+        activation.apply(linear(input, self.weight.val(), self.bias.val()))
     }
 
     /// Where the parameters lie, and whether it records gradients.

@@ -6,17 +6,23 @@
 
 use std::cell::RefCell;
 use std::mem;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::buffers::FLOATS;
 use super::geometry::{Block, Frame, Geometry, Order, Panel, floats, panels, reorder, with_scratch};
 use super::phases::{Phase, all_phases, phases};
 use super::pool::Rows;
+use super::pooled;
 use chimera_gate::product::{Finish, LANES, PANEL, Walk, multiply};
 
 /// Shards of a batch: enough for many threads, few enough that their sums stay small beside the activations.
 const SHARDS: usize = 16;
 const SHARD_FLOATS: usize = 640 << 10;
+
+/// Windows of a shard at least: with fewer, it would take long to add its sums beside making them.
+const SHARD_WINDOWS: usize = 128;
 
 /// Floats of an image and of its gradient that a core works on at a time.
 const BAND_FLOATS: usize = 32 << 10;
@@ -59,14 +65,19 @@ pub(super) struct Asked {
 /// Gradients from that of the results.
 pub(super) fn backward(known: Known<'_>, asked: Asked) -> Gradients {
     let geometry = known.geometry;
+    if pooled::applies(geometry, asked) {
+        return pooled::backward(known, asked);
+    }
     let columns = geometry.padded_outputs();
     let places = geometry.kernel[0] * geometry.kernel[1] * geometry.inputs;
-    let sums = (places + 1) * columns;
-    let shards = SHARDS.min(SHARD_FLOATS / sums).clamp(1, geometry.samples.max(1));
-    let per_shard = geometry.samples.div_ceil(shards).max(1);
+    let shards = Shards::new(geometry, (places + 1) * columns);
+    let Shards { sums, per_shard, .. } = shards;
     let phases = if asked.images { phases(geometry, known.weight) } else { Vec::new() };
-    let mut partial = vec![0.0; geometry.samples.div_ceil(per_shard) * sums];
-    let mut to_images = vec![0.0; if asked.images { known.images.len() } else { 0 }];
+    let mut partial = shards.sums();
+    let count = if asked.images { known.images.len() } else { 0 };
+    // Where windows leave pixels out, nothing is written to these.
+    let everywhere = geometry.kernel.iter().all(|kernel| geometry.stride <= *kernel);
+    let mut to_images = if everywhere { FLOATS.take(count) } else { FLOATS.zeros(count) };
     let work = Work { known, asked, phases: &phases };
     if partial.len() / sums >= rayon::current_num_threads() {
         work.by_shard(per_shard, (&mut partial, sums), &mut to_images);
@@ -74,8 +85,38 @@ pub(super) fn backward(known: Known<'_>, asked: Asked) -> Gradients {
         work.by_part(per_shard, (&mut partial, sums), &mut to_images);
     }
     let total = add_shards(partial, sums);
-    let bias = total[places * columns..][..geometry.outputs].to_vec();
-    Gradients { images: asked.images.then_some(to_images), weight: unpack(geometry, &total), bias }
+    let (weight, bias) = (unpack(geometry, &total), total[places * columns..][..geometry.outputs].to_vec());
+    FLOATS.leave(total);
+    Gradients { images: asked.images.then_some(to_images), weight, bias }
+}
+
+/// How a batch is cut: by sizes alone.
+#[derive(Clone, Copy)]
+pub(super) struct Shards {
+    /// Images of the batch.
+    samples: usize,
+    /// Images of a shard, but for the last.
+    pub per_shard: usize,
+    /// Sums of a shard.
+    pub sums: usize,
+}
+
+impl Shards {
+    pub(super) fn new(geometry: &Geometry, sums: usize) -> Self {
+        let windows = geometry.samples * geometry.windows()[0] * geometry.windows()[1];
+        let shards = SHARDS.min(SHARD_FLOATS / sums).min(windows / SHARD_WINDOWS).clamp(1, geometry.samples.max(1));
+        Self { samples: geometry.samples, per_shard: geometry.samples.div_ceil(shards).max(1), sums }
+    }
+
+    /// The sums of all shards, zero.
+    pub(super) fn sums(&self) -> Vec<f32> {
+        FLOATS.zeros(self.samples.div_ceil(self.per_shard) * self.sums)
+    }
+
+    /// Images of one.
+    pub(super) fn samples(&self, shard: usize) -> Range<usize> {
+        shard * self.per_shard..((shard + 1) * self.per_shard).min(self.samples)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -305,7 +346,7 @@ impl<'a> Part<'a> {
 }
 
 /// Adds the sums of all shards, in order.
-fn add_shards(mut partial: Vec<f32>, sums: usize) -> Vec<f32> {
+pub(super) fn add_shards(mut partial: Vec<f32>, sums: usize) -> Vec<f32> {
     let (total, others) = partial.split_at_mut(sums);
     let chunk = sums.div_ceil(32).next_multiple_of(LANES);
     total.par_chunks_mut(chunk).enumerate().for_each(|(at, total)| {

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::buffers::{BYTES, FLOATS};
 use super::geometry::{Block, Frame, Geometry, Order, Scratch, floats, panels, reorder, with_scratch};
 use super::pool::Rows;
 use chimera_gate::product::{Finish, PANEL, Walk, multiply};
@@ -38,8 +39,8 @@ pub(super) fn forward(geometry: &Geometry, images: &[f32], weight: &[f32], ends:
     bias[..geometry.outputs].copy_from_slice(ends.bias);
     let work = Work { geometry, frame: geometry.window_frame(), weight: &weight, bias: &bias, ends };
     let floats = geometry.output_floats();
-    let mut values = vec![0.0; geometry.samples * floats];
-    let mut winners = vec![0; if geometry.pool { values.len() } else { 0 }];
+    let mut values = FLOATS.take(geometry.samples * floats);
+    let mut winners = BYTES.take(if geometry.pool { values.len() } else { 0 });
     let images = images.par_chunks(geometry.input_floats());
     match geometry.output_order {
         Order::ChannelsLast if geometry.pool => {

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use chimera_gate::product::{LANES, PANEL};
+use chimera_gate::product::{LANES, PANEL, Runs};
 
 /// Which axis of a tensor of images comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,6 +132,13 @@ impl Frame {
                     pixel[channels..].fill(0.0);
                 }
             }
+            Order::ChannelsFirst if channels == 3 && self.channels == 3 => {
+                let [red, green, blue] = [0, 1, 2].map(|plane| &image[(plane * size[0] + y) * size[1]..][..kept]);
+                let (pixels, _) = pixels.as_chunks_mut();
+                for (((pixel, red), green), blue) in pixels.iter_mut().zip(red).zip(green).zip(blue) {
+                    *pixel = [*red, *green, *blue];
+                }
+            }
             Order::ChannelsFirst => {
                 if channels < self.channels {
                     pixels.fill(0.0);
@@ -165,6 +172,21 @@ impl Frame {
             left.fill(0.0);
             right.fill(0.0);
             write(y, pixels);
+        }
+    }
+}
+
+impl Frame {
+    /// Copies an image out of its frame; what was left out is zero.
+    pub(super) fn take_out(&self, frame: &[f32], image: &mut [f32], size: [usize; 2]) {
+        let kept = size[1].min(self.width - self.border) * self.channels;
+        let from = frame.chunks_exact(self.row()).skip(self.border).map(Some).chain(std::iter::repeat(None));
+        for (pixels, row) in image.chunks_exact_mut(size[1] * self.channels).zip(from) {
+            let (pixels, rest) = pixels.split_at_mut(if row.is_some() { kept } else { 0 });
+            if let Some(row) = row {
+                pixels.copy_from_slice(&row[self.border * self.channels..][..kept]);
+            }
+            rest.fill(0.0);
         }
     }
 }
@@ -223,14 +245,20 @@ pub(super) struct Scratch {
     pub gradient: Vec<f32>,
     /// A result that is reordered or pooled afterwards, or a gradient before it is put into its frame.
     pub other: Vec<f32>,
+    /// Where the windows of winners begin.
+    pub offsets: Vec<u32>,
+    /// What winners pass back to pixels.
+    pub runs: Runs,
 }
 
-/// As many floats of a buffer that is kept. What they hold is left from before.
+/// As many floats of a buffer that is kept, from one on that begins a line of the cache: a bundle of lanes is then one line,
+/// not halves of two. What they hold is left from before.
 pub(super) fn floats(buffer: &mut Vec<f32>, count: usize) -> &mut [f32] {
-    if buffer.len() < count {
-        buffer.resize(count, 0.0);
+    if buffer.len() < count + LANES {
+        buffer.resize(count + LANES, 0.0);
     }
-    &mut buffer[..count]
+    let first = buffer.as_ptr().align_offset(LANES * size_of::<f32>()).min(LANES);
+    &mut buffer[first..first + count]
 }
 
 /// Runs with the buffers of this thread. The work does not wait for other threads: it would meet itself.
