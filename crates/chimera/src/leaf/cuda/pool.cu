@@ -5,58 +5,89 @@ struct WindowSizes {
   int kernel, stride, padding;
 };
 
-// The largest of each window, and which of its places that was.
+#if defined(ONLY_largest) || defined(ONLY_largest_gradient)
+// Defined outside: WIDE, channels that a thread takes, four or one.
+__device__ __forceinline__ void load(float (&to)[WIDE], const float* from) {
+#if WIDE == 4
+  *(float4*)to = *(const float4*)from;
+#else
+  to[0] = *from;
+#endif
+}
+
+__device__ __forceinline__ void store(float* to, const float (&from)[WIDE]) {
+#if WIDE == 4
+  *(float4*)to = *(const float4*)from;
+#else
+  *to = from[0];
+#endif
+}
+#endif
+
 #ifdef ONLY_largest
+// The largest of each window, and which of its places that was.
 extern "C" __global__ void largest(const float* __restrict__ maps, float* __restrict__ result, u8* __restrict__ winners,
                                    const WindowSizes sizes) {
-  const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  const int channel = index % sizes.channels;
-  long long rest = index / sizes.channels;
+  // Wide ones of a map are fewer than this can count.
+  u32 rest = blockIdx.x * blockDim.x + threadIdx.x;
+  const long long place = (long long)rest * WIDE;
+  const int channel = rest % (sizes.channels / WIDE) * WIDE;
+  rest /= sizes.channels / WIDE;
   const int column = rest % sizes.out_width;
   rest /= sizes.out_width;
   const int row = rest % sizes.out_height;
   const long long sample = rest / sizes.out_height;
   if (sample >= sizes.samples) return;
-  float most = __int_as_float(0xff800000);
-  int winner = 0;
+  float most[WIDE];
+  u32 winner[WIDE];
+#pragma unroll
+  for (int i = 0; i < WIDE; i++) most[i] = __int_as_float(0xff800000), winner[i] = 0;
   for (int r = 0; r < sizes.kernel; r++)
     for (int s = 0; s < sizes.kernel; s++) {
       const int h = row * sizes.stride - sizes.padding + r, w = column * sizes.stride - sizes.padding + s;
       if ((u32)h >= (u32)sizes.in_height || (u32)w >= (u32)sizes.in_width) continue;
-      const float value = maps[((sample * sizes.in_height + h) * sizes.in_width + w) * sizes.channels + channel];
+      float value[WIDE];
+      load(value, maps + ((sample * sizes.in_height + h) * sizes.in_width + w) * sizes.channels + channel);
       // What is no number wins and stays.
-      if (value > most || value != value) {
-        most = value;
-        winner = r * sizes.kernel + s;
-      }
+#pragma unroll
+      for (int i = 0; i < WIDE; i++)
+        if (value[i] > most[i] || value[i] != value[i]) most[i] = value[i], winner[i] = r * sizes.kernel + s;
     }
-  result[index] = most;
-  winners[index] = (u8)winner;
+  store(result + place, most);
+#pragma unroll
+  for (int i = 0; i < WIDE; i++) winners[place + i] = (u8)winner[i];
 }
 #endif
 
 #ifdef ONLY_largest_gradient
 extern "C" __global__ void largest_gradient(const float* __restrict__ gradient, const u8* __restrict__ winners,
                                             float* __restrict__ to, const WindowSizes sizes) {
-  const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  const int channel = index % sizes.channels;
-  long long rest = index / sizes.channels;
+  u32 rest = blockIdx.x * blockDim.x + threadIdx.x;
+  const long long target = (long long)rest * WIDE;
+  const int channel = rest % (sizes.channels / WIDE) * WIDE;
+  rest /= sizes.channels / WIDE;
   const int column = rest % sizes.in_width;
   rest /= sizes.in_width;
   const int row = rest % sizes.in_height;
   const long long sample = rest / sizes.in_height;
   if (sample >= sizes.samples) return;
-  float sum = 0.0f;
-  for (int r = 0; r < sizes.kernel; r++)
-    for (int s = 0; s < sizes.kernel; s++) {
-      const int down = row + sizes.padding - r, across = column + sizes.padding - s;
-      if (down < 0 || across < 0 || down % sizes.stride != 0 || across % sizes.stride != 0) continue;
-      const int h = down / sizes.stride, w = across / sizes.stride;
-      if (h >= sizes.out_height || w >= sizes.out_width) continue;
+  float sum[WIDE] = {};
+  // The windows that see this place: from the first that reaches down to it to the last that begins above it.
+  const int down = row + sizes.padding, across = column + sizes.padding;
+  const int top = max(0, (down - sizes.kernel + sizes.stride) / sizes.stride);
+  const int left = max(0, (across - sizes.kernel + sizes.stride) / sizes.stride);
+  const int bottom = min(sizes.out_height - 1, down / sizes.stride), right = min(sizes.out_width - 1, across / sizes.stride);
+  for (int h = top; h <= bottom; h++)
+    for (int w = left; w <= right; w++) {
       const long long place = ((sample * sizes.out_height + h) * sizes.out_width + w) * sizes.channels + channel;
-      if (winners[place] == r * sizes.kernel + s) sum += gradient[place];
+      const u32 part = (down - h * sizes.stride) * sizes.kernel + across - w * sizes.stride;
+      float value[WIDE];
+      load(value, gradient + place);
+#pragma unroll
+      for (int i = 0; i < WIDE; i++)
+        if (winners[place + i] == part) sum[i] += value[i];
     }
-  to[index] = sum;
+  store(to + target, sum);
 }
 #endif
 

@@ -26,6 +26,15 @@ impl Winners {
         [self.shape[1], self.shape[2]].map(|size| output_size(size, kernel, stride, padding))
     }
 
+    /// Channels that a thread takes.
+    fn wide(&self) -> usize {
+        if self.shape[3].is_multiple_of(4) { 4 } else { 1 }
+    }
+
+    fn kernel(&self, entry: &'static str) -> Kernel {
+        Kernel { defines: vec![("WIDE", self.wide())], ..Kernel::plain(Source::Pool, entry) }
+    }
+
     fn numbers(&self) -> Numbers {
         let ([samples, height, width, channels], [out_height, out_width]) = (self.shape, self.size());
         let Largest { kernel, stride, padding } = self.how;
@@ -43,8 +52,8 @@ fn largest_of_windows(maps: Array, how: Largest) -> (Array, Winners) {
     let result = floats(&maps.client, count);
     launch(
         &maps.client,
-        Kernel::plain(Source::Pool, "largest"),
-        blocks(count),
+        winners.kernel("largest"),
+        blocks(count / winners.wide()),
         &[&maps.handle],
         &[&result, &winners.winners],
         winners.numbers(),
@@ -78,12 +87,12 @@ impl Backward<Cube, 1> for LargestOfWindows {
         let gradient = contiguous(gradients.consume::<Cube>(&ops.node));
         let winners = ops.state;
         let [Some(node)] = ops.parents else { return };
-        let count = winners.shape.iter().product();
+        let count: usize = winners.shape.iter().product();
         let found = floats(&gradient.client, count);
         launch(
             &gradient.client,
-            Kernel::plain(Source::Pool, "largest_gradient"),
-            blocks(count),
+            winners.kernel("largest_gradient"),
+            blocks(count / winners.wide()),
             &[&gradient.handle, &winners.winners],
             &[&found],
             winners.numbers(),
