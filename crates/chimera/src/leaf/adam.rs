@@ -8,6 +8,7 @@ use burn::backend::{BackendTensor, DType, DispatchTensor, DispatchTensorKind, Fl
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::{Adam, AdamConfig, AdamState, AdaptiveMomentumState, LearningRate, ModuleOptimizer, Optimizer};
 use burn::tensor::{Device, Tensor};
+use chimera_gate::product::widest;
 use rayon::prelude::*;
 
 #[cfg(feature = "cuda")]
@@ -151,12 +152,18 @@ impl Step {
 
     fn update(&self, values: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32]) {
         let AdamSettings { beta_1, beta_2, weight_decay, .. } = self.settings;
-        for (((value, gradient), first), second) in values.iter_mut().zip(gradient).zip(first).zip(second) {
-            let gradient = gradient + *value * weight_decay;
-            *first = *first * beta_1 + gradient * (1.0 - beta_1);
-            *second = *second * beta_2 + gradient * gradient * (1.0 - beta_2);
-            *value -= *first * self.unbias / (second.sqrt() + self.epsilon) * self.rate;
-        }
+        let numbers = values.iter_mut().zip(gradient).zip(first).zip(second);
+        widest(
+            #[inline(always)]
+            || {
+                for (((value, gradient), first), second) in numbers {
+                    let gradient = gradient + *value * weight_decay;
+                    *first = *first * beta_1 + gradient * (1.0 - beta_1);
+                    *second = *second * beta_2 + gradient * gradient * (1.0 - beta_2);
+                    *value -= *first * self.unbias / (second.sqrt() + self.epsilon) * self.rate;
+                }
+            },
+        );
     }
 }
 

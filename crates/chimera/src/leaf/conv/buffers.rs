@@ -3,8 +3,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// Numbers that are kept at most, of each kind.
+/// Numbers that are kept at most, of each kind, and buffers that they lie in.
 const KEPT: usize = 16 << 20;
+const KEPT_BUFFERS: usize = 64;
+
+/// Numbers of a buffer that is worth it.
+const LEAST: usize = 4 << 10;
 
 /// Buffers of floats.
 pub(in crate::leaf) static FLOATS: Buffers<f32> = Buffers::new();
@@ -22,17 +26,17 @@ impl<T: Copy + Default> Buffers<T> {
 
     /// So many numbers. What they are is left from before.
     pub(in crate::leaf) fn take(&self, count: usize) -> Vec<T> {
+        if count < LEAST {
+            return vec![T::default(); count];
+        }
         let mut buffers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Not one that is much too large: something larger will need it.
         let fits = |buffer: &Vec<T>| (count..=2 * count).contains(&buffer.capacity());
-        let mut buffer = match buffers.iter().rposition(fits) {
-            Some(at) => buffers.swap_remove(at),
-            None => Vec::new(),
-        };
-        drop(buffers);
-        if buffer.capacity() == 0 {
+        let Some(at) = buffers.iter().rposition(fits) else {
             return vec![T::default(); count];
-        }
+        };
+        let mut buffer = buffers.remove(at);
+        drop(buffers);
         buffer.resize(count, T::default());
         buffer
     }
@@ -46,9 +50,12 @@ impl<T: Copy + Default> Buffers<T> {
 
     /// Keeps a buffer that nobody needs, in place of older ones where there are too many.
     pub(in crate::leaf) fn leave(&self, buffer: Vec<T>) {
+        if buffer.capacity() < LEAST {
+            return;
+        }
         let mut buffers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         buffers.push(buffer);
-        while buffers.iter().map(Vec::capacity).sum::<usize>() > KEPT {
+        while buffers.len() > KEPT_BUFFERS || buffers.iter().map(Vec::capacity).sum::<usize>() > KEPT {
             buffers.remove(0);
         }
     }
@@ -61,14 +68,14 @@ mod tests {
     #[test]
     fn a_buffer_goes_round() {
         let buffers = Buffers::<f32>::new();
-        let mut buffer = buffers.take(100);
+        let mut buffer = buffers.take(3 * LEAST);
         buffer.fill(1.0);
         let place = buffer.as_ptr();
         buffers.leave(buffer);
         // One of this size would waste too much of it.
-        assert_ne!(buffers.take(10).as_ptr(), place);
-        let again = buffers.zeros(60);
-        assert_eq!((again.as_ptr(), again), (place, vec![0.0; 60]));
+        assert_ne!(buffers.take(LEAST).as_ptr(), place);
+        let again = buffers.zeros(2 * LEAST);
+        assert!(again.as_ptr() == place && again == vec![0.0; 2 * LEAST]);
     }
 
     #[test]
@@ -78,6 +85,11 @@ mod tests {
             buffers.leave(vec![0; KEPT / 2]);
         }
         assert_eq!(buffers.0.lock().unwrap().len(), 2);
+        for _ in 0..100 {
+            buffers.leave(vec![0; LEAST]);
+            buffers.leave(Vec::new());
+        }
+        assert_eq!(buffers.0.lock().unwrap().len(), KEPT_BUFFERS);
         buffers.leave(vec![0; KEPT + 1]);
         assert!(buffers.0.lock().unwrap().is_empty());
     }

@@ -13,6 +13,9 @@ use chimera_gate::product::{Chosen, LANES, Patch, add_columns, widest};
 /// Floats that a core works on at a time: they stay in its nearest cache.
 const NEAR_FLOATS: usize = 8 << 10;
 
+/// Outputs whose weights a thread takes at least: fewer are not worth it.
+const FILTERS_A_TASK: usize = 16;
+
 /// Whether this way is there for a convolution.
 pub(super) fn applies(geometry: &Geometry, asked: Asked) -> bool {
     let whole = geometry.inputs.is_multiple_of(LANES) && geometry.input_order == Order::ChannelsLast;
@@ -50,6 +53,7 @@ pub(super) fn backward(known: Known<'_>, asked: Asked) -> Gradients {
     let total = add_shards(partial, shards.sums);
     let (weight, bias) = (work.unpack(&total), total[filters..][..geometry.outputs].to_vec());
     FLOATS.leave(total);
+    FLOATS.leave(work.weight.0);
     Gradients { images: asked.images.then_some(to_images), weight, bias }
 }
 
@@ -85,32 +89,38 @@ impl<'a> Work<'a> {
 
     /// Weights in the order of windows.
     fn pack(&self) -> (Vec<f32>, usize) {
-        let (geometry, filter) = (self.known.geometry, self.filter());
-        let (inputs, taps) = (geometry.inputs, geometry.kernel[0] * geometry.kernel[1]);
-        let mut packed = vec![0.0; self.known.weight.len() + LANES];
+        let (filter, taps) = (self.filter(), self.taps());
+        let mut packed = FLOATS.take(self.known.weight.len() + LANES);
         let first = packed.as_ptr().align_offset(LANES * size_of::<f32>()).min(LANES);
-        let pairs = packed[first..].chunks_exact_mut(filter).zip(self.known.weight.chunks_exact(filter));
-        for (packed, weight) in pairs {
-            for (input, taps) in weight.chunks_exact(taps).enumerate() {
-                for (tap, value) in taps.iter().enumerate() {
-                    packed[tap * inputs + input] = *value;
-                }
+        let pairs = packed[first..].par_chunks_exact_mut(filter).zip(self.known.weight.par_chunks_exact(filter));
+        pairs.with_min_len(FILTERS_A_TASK).for_each(|(packed, weight)| {
+            for (tap, packed) in packed.chunks_exact_mut(self.known.geometry.inputs).enumerate() {
+                packed.iter_mut().zip(weight[tap..].iter().step_by(taps)).for_each(|(to, from)| *to = *from);
             }
-        }
+        });
         (packed, first)
     }
 
     /// Gradients of the weights in the order `[outputs, inputs, height, width]`.
     fn unpack(&self, sums: &[f32]) -> Vec<f32> {
         let Geometry { inputs, kernel: [height, width], .. } = *self.known.geometry;
+        let taps = self.taps();
         let mut weight = vec![0.0; self.known.weight.len()];
-        for (weight, sums) in weight.chunks_exact_mut(inputs * height * width).zip(sums.chunks_exact(self.filter())) {
-            for (at, value) in weight.iter_mut().enumerate() {
-                let (input, y, x) = (at / (height * width), at / width % height, at % width);
-                *value = sums[y * self.patch.width + x * inputs + input];
+        let pairs = weight.par_chunks_exact_mut(inputs * taps).zip(sums.par_chunks_exact(self.filter()));
+        pairs.with_min_len(FILTERS_A_TASK).for_each(|(weight, sums)| {
+            for (y, sums) in sums.chunks_exact(self.patch.width).enumerate().take(height) {
+                for (x, sums) in sums.chunks_exact(inputs).enumerate().take(width) {
+                    let to = weight[y * width + x..].iter_mut().step_by(taps);
+                    to.zip(sums).for_each(|(to, from)| *to = *from);
+                }
             }
-        }
+        });
         weight
+    }
+
+    /// Weights of an output and an input.
+    fn taps(&self) -> usize {
+        self.known.geometry.kernel[0] * self.known.geometry.kernel[1]
     }
 
     /// Adds what one image gives to the gradients of weights and bias. The gradient that winners get stays in the scratch.

@@ -40,7 +40,7 @@ fn results_and_gradients_are_those_of_burn() {
 
 #[test]
 fn threads_and_batches_change_no_bit() {
-    let device = Device::flex();
+    let device = Device::flex().autodiff();
     let random = &mut fastrand::Rng::with_seed(7);
     let (input, weight, bias) =
         (drawn([40, 64], random, &device), drawn([50, 64], random, &device), drawn([50], random, &device));
