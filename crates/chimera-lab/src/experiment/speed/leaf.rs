@@ -22,7 +22,7 @@ const CONCEPTS: usize = 10;
 const UNIT: &str = "images/s";
 
 /// Seconds for all of PyTorch's ways.
-const TORCH_SECONDS: [u64; 2] = [50, 75];
+const TORCH_SECONDS: [u64; 2] = [50, 190];
 
 /// A network and its sizes.
 #[derive(Clone, Copy, Debug)]
