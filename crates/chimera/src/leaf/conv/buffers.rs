@@ -73,7 +73,8 @@ mod tests {
         let place = buffer.as_ptr();
         buffers.leave(buffer);
         // One of this size would waste too much of it.
-        assert_ne!(buffers.take(LEAST).as_ptr(), place);
+        let other = buffers.take(LEAST);
+        assert_ne!(other.as_ptr(), place);
         let again = buffers.zeros(2 * LEAST);
         assert!(again.as_ptr() == place && again == vec![0.0; 2 * LEAST]);
     }
