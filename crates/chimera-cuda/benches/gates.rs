@@ -7,6 +7,7 @@
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use chimera_cuda::agreement;
@@ -87,12 +88,13 @@ fn train(gpu: &Gpu, gates: usize, batch: usize) {
     let tasks = |recipe: &'static Recipe| -> Vec<Task<'_, (&[f32], usize)>> {
         cones.iter().enumerate().map(|(seed, cone)| ground.task(cone, recipe, None, seed as u64)).collect()
     };
+    let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let seconds = |epochs: usize| {
         let recipe: &'static Recipe = Box::leak(Box::new(Recipe { epochs, ..recipe.clone() }));
         let tasks = tasks(recipe);
         let started = Instant::now();
         let tasks: Vec<_> = tasks.iter().collect();
-        let outcomes = gpu.teach(&tasks, &|_| {}).expect("gates");
+        let outcomes = gpu.teach(&tasks, threads, &|_| {}).expect("gates");
         assert!(outcomes.iter().all(Result::is_ok));
         started.elapsed().as_secs_f64()
     };

@@ -73,6 +73,12 @@ fn known(version: (i32, i32)) -> Vec<i32> {
     }
 }
 
+/// Whether the compiler makes code for a device; one that is too old to say is taken at its word when it compiles.
+pub(crate) fn knows(version: (i32, i32), (major, minor): (i32, i32)) -> bool {
+    let known = known(version);
+    known.is_empty() || known.contains(&(10 * major + minor))
+}
+
 /// A source with its options.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {

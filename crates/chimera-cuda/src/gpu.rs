@@ -9,7 +9,7 @@ use cudarc::driver::{
 };
 
 pub use crate::compiler::compiler;
-use crate::compiler::{Source, modules};
+use crate::compiler::{Source, knows, modules};
 
 /// The first devices with asynchronous copies and TF32 have this version.
 pub(crate) const OLDEST: (i32, i32) = (8, 0);
@@ -44,6 +44,19 @@ pub enum Missing {
         name: String,
         /// Its version.
         capability: (i32, i32),
+    },
+    /// The device is newer than the compiler.
+    #[error(
+        "NVRTC {}.{} does not know {name} (compute capability {}.{})",
+        .compiler.0, .compiler.1, .capability.0, .capability.1
+    )]
+    TooNew {
+        /// Its name.
+        name: String,
+        /// Its version.
+        capability: (i32, i32),
+        /// The version of the compiler.
+        compiler: (i32, i32),
     },
 }
 
@@ -156,19 +169,39 @@ fn fails(error: DriverError) -> Missing {
     if error.0 == CUresult::CUDA_ERROR_NO_DEVICE { Missing::Device } else { Missing::DriverFails(error.to_string()) }
 }
 
-/// The device of a number, if it can be used: a driver, a compiler, and a device that is not too old.
+/// The device of a number, if it can be used: a driver, a compiler that knows it, and a device that is not too old.
 ///
 /// # Errors
 /// What is missing.
 pub fn usable(number: usize) -> std::result::Result<Described, Missing> {
     let devices = devices()?;
-    compiler()?;
+    let compiler = compiler()?;
     let there = devices.len();
     let device = devices.into_iter().nth(number).ok_or(Missing::Number { wanted: number, there })?;
     if device.capability < OLDEST {
         return Err(Missing::TooOld { name: device.name, capability: device.capability });
     }
+    // Gates could do with code for older devices, but burn's compiler asks for the device's own.
+    if !knows(compiler, device.capability) {
+        return Err(Missing::TooNew { name: device.name, capability: device.capability, compiler });
+    }
     Ok(device)
+}
+
+/// The version of the driver, as it tells it.
+///
+/// # Errors
+/// There is none, or it does not answer.
+pub fn driver() -> std::result::Result<i32, Missing> {
+    #[allow(unsafe_code, reason = "asks for a library by name, then for its version, which is one number")]
+    let version = unsafe {
+        if !cudarc::driver::sys::is_culib_present() {
+            return Err(Missing::Driver);
+        }
+        let mut version = 0;
+        cudarc::driver::sys::cuDriverGetVersion(&mut version).result().map(|()| version)
+    };
+    version.map_err(fails)
 }
 
 /// A size of tiles that products are computed in, and kernels for it.

@@ -1,5 +1,6 @@
 //! Work of the host that is shared between processors, and cut into pieces that do not take all of its memory.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -24,9 +25,9 @@ fn cut(places: &[Places], most: usize) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Independent pieces of work on all processors, with results in the order of the pieces.
-pub(crate) fn side_by_side<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count.max(1));
+/// Independent pieces of work on so many threads, with results in the order of the pieces.
+pub(crate) fn side_by_side<T: Send>(threads: NonZeroUsize, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let threads = threads.get().min(count.max(1));
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut mine = Vec::new();
@@ -72,9 +73,9 @@ mod tests {
     #[test]
     fn results_have_the_order_of_pieces() {
         assert_eq!(
-            side_by_side(100, |number| number * number),
+            side_by_side(NonZeroUsize::MIN.saturating_add(2), 100, |number| number * number),
             (0..100).map(|number| number * number).collect::<Vec<_>>()
         );
-        assert!(side_by_side(0, |number| number).is_empty());
+        assert!(side_by_side(NonZeroUsize::MIN, 0, |number| number).is_empty());
     }
 }

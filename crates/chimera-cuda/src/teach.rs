@@ -2,6 +2,7 @@
 //! drawn in one launch.
 
 use std::collections::VecDeque;
+use std::num::NonZeroUsize;
 
 use chimera_gate::adam::Adam;
 use chimera_gate::cone::Features;
@@ -62,11 +63,17 @@ device_repr!(DeviceHead, DeviceVectors);
 pub type Outcome = std::result::Result<Taught, Problem>;
 
 impl Gpu {
-    /// Teaches gates side by side. `tick` is told how many steps of single gates were done since it was last called.
+    /// Teaches gates side by side, with so many threads for what the host does. `tick` is told how many steps of single gates
+    /// were done since it was last called.
     ///
     /// # Errors
     /// What the device reports. Problems of single tasks are in the results.
-    pub fn teach<F: Features>(&self, tasks: &[&Task<'_, F>], tick: &dyn Fn(usize)) -> Result<Vec<Outcome>> {
+    pub fn teach<F: Features>(
+        &self,
+        tasks: &[&Task<'_, F>],
+        threads: NonZeroUsize,
+        tick: &dyn Fn(usize),
+    ) -> Result<Vec<Outcome>> {
         let _turn = self.turn();
         let mut outcomes: Vec<Option<Outcome>> = tasks.iter().map(|task| task.check().err().map(Err)).collect();
         let mut open: Vec<usize> = (0..tasks.len()).filter(|&at| outcomes[at].is_none()).collect();
@@ -87,7 +94,7 @@ impl Gpu {
                 let rest: Vec<&Task<'_, F>> = left.iter().map(|&at| tasks[at]).collect();
                 let (many, drawn) = self.many(&rest)?;
                 let (now, later) = left.split_at(many);
-                let taught = Class::new(self, &rest[..many], &z, drawn)?.teach(tick)?;
+                let taught = Class::new(self, &rest[..many], &z, drawn, threads)?.teach(tick)?;
                 for (&at, outcome) in now.iter().zip(taught) {
                     outcomes[at] = Some(outcome);
                 }
@@ -161,13 +168,15 @@ struct Class<'c, 't, F> {
     steps: CudaSlice<f32>,
     /// Of each gate: loss and count of an epoch.
     totals: CudaSlice<f64>,
+    /// Threads of the host.
+    threads: NonZeroUsize,
     _held: Vec<CudaSlice<f32>>,
     _rows: CudaSlice<u32>,
     _changes: CudaSlice<i32>,
 }
 
 impl<'c, 't, F: Features> Class<'c, 't, F> {
-    fn new(gpu: &'c Gpu, tasks: &'c [&'c Task<'t, F>], z: &Z, drawn: usize) -> Result<Self> {
+    fn new(gpu: &'c Gpu, tasks: &'c [&'c Task<'t, F>], z: &Z, drawn: usize, threads: NonZeroUsize) -> Result<Self> {
         let count = tasks.len();
         let program = Program::new(gpu, tasks)?;
         let Layout { slots, grafts: graft_slots, .. } = program.layout;
@@ -182,7 +191,7 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
         let apart = end;
         let mut parameters = gpu.zeros::<f32>(3 * apart)?;
         for piece in pieces(&places) {
-            let initial = side_by_side(piece.len(), |number| {
+            let initial = side_by_side(threads, piece.len(), |number| {
                 let (task, sizes) = (tasks[piece.start + number], sizes[piece.start + number]);
                 let negated: Vec<bool> = task.cone.operands.iter().map(|operand| operand.negated).collect();
                 let own = sizes.places(0);
@@ -323,6 +332,7 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
             totals: gpu.zeros(2 * count)?,
             parameters,
             program,
+            threads,
             _held: held,
             _rows: rows,
             _changes: change_lists,
@@ -382,7 +392,7 @@ impl<'c, 't, F: Features> Class<'c, 't, F> {
             values.resize(end - start, 0.0_f32);
             self.gpu.stream.memcpy_dtoh(&self.parameters.slice(start..end), &mut values)?;
             self.gpu.stream.synchronize()?;
-            outcomes.extend(side_by_side(piece.len(), |number| {
+            outcomes.extend(side_by_side(self.threads, piece.len(), |number| {
                 let number = piece.start + number;
                 let drawn = [0, 1, 2, 3].map(|at| drawn[4 * number + at]);
                 let shown = &shown[starts[number]..][..self.program.configurations[number]];

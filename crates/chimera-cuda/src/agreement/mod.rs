@@ -5,6 +5,7 @@ mod case;
 mod drawn;
 mod steps;
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use chimera_gate::evaluate::{Evaluator, PlacedGate, Source};
@@ -42,6 +43,9 @@ impl Agreement {
 /// Rules of all operators, with negations, shared parts and two levels.
 const RULES: [&str; 6] =
     ["a => b", "a => (b & c)", "(a | !b) => (c | d)", "!(a & b & c)", "(a & !c) | (d <=> e)", "a <=> b"];
+
+/// Threads of the host; what comes out does not depend on it.
+const THREADS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(3);
 
 /// One of the two that are compared.
 #[derive(Clone, Copy)]
@@ -81,9 +85,9 @@ fn recipe(negatives: Negatives) -> Recipe {
 /// # Errors
 /// What the device reports.
 pub fn check(gpu: &Gpu) -> Result<Vec<Agreement>> {
-    let many = |tasks: &[&Task<'_, Z<'_>>]| gpu.teach(tasks, &|_| {});
+    let many = |tasks: &[&Task<'_, Z<'_>>]| gpu.teach(tasks, THREADS, &|_| {});
     let alone = |tasks: &[&Task<'_, Z<'_>>]| -> Result<Vec<Outcome>> {
-        let taught = tasks.iter().map(|task| gpu.teach(&[*task], &|_| {})).collect::<Result<Vec<_>>>()?;
+        let taught = tasks.iter().map(|task| gpu.teach(&[*task], THREADS, &|_| {})).collect::<Result<Vec<_>>>()?;
         Ok(taught.into_iter().flatten().collect())
     };
     let device = |seed| Side { teach: &alone, seed };

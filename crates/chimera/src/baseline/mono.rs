@@ -40,7 +40,7 @@ pub(super) fn teach(course: &Course<'_>, negatives: Negatives) -> Result<(Baseli
                 Negatives::Same => format!("{}{root}", if rule.root.is_negated() { "not " } else { "" }),
                 _ => root.clone(),
             };
-            let names = lesson.names(&recipe, course.config.seed, &lesson.lineage.rows);
+            let names = lesson.names(&recipe, course.config.seed, &lesson.lineage.rows)?;
             let key = Key::of(format!("chimera monolith {VERSION}\nroot {text}\nhidden {}\n{names}", recipe.hidden));
             let hash = key.hash.clone();
             jobs.entry(hash.clone()).or_insert((key, number));

@@ -72,7 +72,7 @@ pub(crate) fn teach(
         Some(effects) if grafts => effects_text(effects),
         _ => String::new(),
     };
-    let names = lesson.names(recipe, seed, &lesson.lineage.rows);
+    let names = lesson.names(recipe, seed, &lesson.lineage.rows)?;
     let keys: Vec<Key> = leaves
         .iter()
         .map(|(node, _)| {

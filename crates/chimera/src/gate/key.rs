@@ -66,9 +66,13 @@ pub(crate) fn effects_text(effects: &str) -> String {
 }
 
 /// The recipe of a gate in its key, with the number of the kernels where a GPU teaches it.
-pub(crate) fn recipe_text(recipe: &Recipe) -> serde_json::Result<String> {
+///
+/// # Errors
+/// Never in practice: a recipe that cannot be written as text.
+pub(crate) fn recipe_text(recipe: &Recipe) -> Result<String> {
+    let failed = |error| Error::input(format!("cannot write the recipe of a gate: {error}"), None);
     let kernels = recipe.arithmetic.kernels().map(|number| format!("\nkernels {number}")).unwrap_or_default();
-    Ok(serde_json::to_string(recipe)? + &kernels)
+    Ok(serde_json::to_string(recipe).map_err(failed)? + &kernels)
 }
 
 /// What a leaf makes of z, in a word and a hash.
@@ -107,8 +111,7 @@ impl Common<'_> {
     /// # Errors
     /// Never in practice: a recipe that cannot be written as text.
     pub fn gate(&self, op: Op, operands: &[(&Key, bool)], shape: Shape, filter: Option<(&Key, bool)>) -> Result<Key> {
-        let recipe = recipe_text(self.recipe)
-            .map_err(|error| Error::input(format!("cannot write the recipe of a gate: {error}"), None))?;
+        let recipe = recipe_text(self.recipe)?;
         let mut text = format!("chimera gate 2\nop {}\n", op.name().to_lowercase());
         let not = |negated: bool| if negated { "not " } else { "" };
         for (operand, negated) in operands {

@@ -202,14 +202,17 @@ impl<'a> Lesson<'a> {
     }
 
     /// What names a gate beside what it is: sizes, recipe, seed, encoder and rows.
-    pub(crate) fn names(&self, recipe: &Recipe, seed: u64, rows: &str) -> String {
-        let recipe = recipe_text(recipe).unwrap_or_default();
-        format!(
+    ///
+    /// # Errors
+    /// Never in practice: a recipe that cannot be written as text.
+    pub(crate) fn names(&self, recipe: &Recipe, seed: u64, rows: &str) -> Result<String> {
+        let recipe = recipe_text(recipe)?;
+        Ok(format!(
             "architecture {} features {}\nencoder {}\nrecipe {recipe}\nseed {seed}\nrows {rows}\n",
             chimera_gate::gate::ARCHITECTURE,
             self.width,
             self.encoder
-        )
+        ))
     }
 
     /// What a leaf that is no concept gives: z, on the scale of the others.

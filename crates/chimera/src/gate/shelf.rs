@@ -73,7 +73,8 @@ impl<'a> Shelf<'a> {
             let missing: Vec<usize> = (0..wanted.len()).filter(|&at| found[at].0.is_none()).collect();
             (0..wanted.len() - missing.len()).for_each(|_| (ticks.untaught)());
             let tasks: Vec<&Task<'_, F>> = missing.iter().map(|&at| &wanted[at].task).collect();
-            let outcomes = gpu.teach(&tasks, &|steps| (ticks.steps)(steps)).map_err(|error| device::failed(&error))?;
+            let outcomes =
+                gpu.teach(&tasks, threads, &|steps| (ticks.steps)(steps)).map_err(|error| device::failed(&error))?;
             let mut taught: Vec<Option<Outcome>> = wanted.iter().map(|_| None).collect();
             for (at, outcome) in missing.into_iter().zip(outcomes) {
                 taught[at] = Some(outcome);

@@ -135,7 +135,7 @@ const FIRST: Order = Order::ChannelsFirst;
 const LAST: Order = Order::ChannelsLast;
 
 /// Those of the networks, and sizes that fill no tile.
-const CASES: [Case; 14] = [
+const CASES: [Case; 16] = [
     case([5, 13, 11, 64, 100], [3, 1, 1], false, false, [LAST, LAST]),
     case([3, 21, 17, 3, 16], [3, 1, 1], true, true, [FIRST, LAST]),
     case([2, 32, 32, 16, 32], [3, 1, 1], true, true, [LAST, LAST]),
@@ -150,6 +150,8 @@ const CASES: [Case; 14] = [
     case([2, 19, 6, 20, 33], [2, 3, 1], true, false, [FIRST, LAST]),
     case([40, 28, 28, 24, 144], [1, 1, 0], false, false, [LAST, LAST]),
     case([16, 56, 56, 64, 64], [3, 1, 1], true, false, [LAST, LAST]),
+    case([140, 16, 16, 32, 64], [3, 1, 1], true, true, [LAST, LAST]),
+    case([48, 28, 28, 144, 24], [1, 1, 0], false, false, [LAST, LAST]),
 ];
 
 impl Case {

@@ -21,6 +21,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use super::conv::Order;
 use super::layer::Activation;
 
+pub(super) use launch::version;
 pub(super) use optimizer::{AdamNumbers, adam};
 
 /// How a window moves over maps, and what happens to the results.

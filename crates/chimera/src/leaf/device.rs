@@ -156,13 +156,19 @@ mod available {
     use std::collections::BTreeMap;
     use std::sync::{Arc, Mutex, OnceLock, PoisonError};
     use std::thread::{self, JoinHandle};
+    use std::time::SystemTime;
 
     use burn::cubecl::config::cache::CacheConfig;
     use burn::cubecl::config::memory::PersistentMemory;
     use burn::cubecl::config::{CubeClRuntimeConfig, RuntimeConfig};
-    use chimera_cuda::gpu::{Gpu, GpuError, Missing, Precision, compiler, devices, usable};
+    use chimera_cuda::gpu::{Gpu, GpuError, Missing, Precision, compiler, devices, driver, usable};
 
-    use super::{Device, DeviceChoice, Error, Gpus, Result, kernels_folder};
+    use super::{Device, DeviceChoice, Error, Gpus, Path, PathBuf, Result, kernels_folder};
+    use crate::leaf::cuda::version as kernels_version;
+
+    /// How folders of compiled kernels of networks begin, and how many of other environments stay.
+    const NETWORKS: &str = "networks-";
+    const KEPT: usize = 3;
 
     /// What gates are taught with on a device, as soon as it is ready.
     type Ready = Arc<OnceLock<std::result::Result<Arc<Gpu>, GpuError>>>;
@@ -207,13 +213,41 @@ mod available {
     /// configuration that happens to lie in the current folder; told again, it stays as it is.
     fn keep_kernels_of_networks() {
         let mut config = CubeClRuntimeConfig::default();
-        // Training asks for the same sizes in each step. Measured: as fast or up to a quarter faster, most with small batches.
+        // Training asks for the same sizes in each step. Measured: as fast or up to a quarter faster, most with small batches;
+        // no slower where a network only encodes.
         config.memory.persistent_memory = PersistentMemory::SizeMatch;
         if let Some(folder) = kernels_folder() {
+            let own = folder.join(format!("{NETWORKS}{}", environment()));
+            forget_others(folder, &own);
             config.compilation.cache = true;
-            config.environment.path = CacheConfig::Directory(folder.to_owned());
+            config.environment.path = CacheConfig::Directory(own);
         }
         CubeClRuntimeConfig::try_set(config);
+    }
+
+    /// What compiled kernels of networks hang on beside the device, which burn looks at itself: their text, compiler, driver,
+    /// and this program. In another environment they would be refused, and the refusal would end the program.
+    fn environment() -> String {
+        let program =
+            std::env::current_exe().and_then(std::fs::metadata).map(|found| (found.len(), found.modified().ok()));
+        let known = (kernels_version(), compiler().ok(), driver().ok(), program.ok());
+        blake3::hash(format!("{known:?}").as_bytes()).to_hex()[..16].to_owned()
+    }
+
+    /// Removes what other environments left, but for the last few: somebody may go to and fro between them.
+    fn forget_others(folder: &Path, own: &Path) {
+        let Ok(entries) = std::fs::read_dir(folder) else { return };
+        let mut others: Vec<(SystemTime, PathBuf)> = entries
+            .filter_map(std::result::Result::ok)
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(NETWORKS) && entry.path() != own)
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        others.sort();
+        let many = others.len().saturating_sub(KEPT);
+        for (_, path) in others.into_iter().take(many) {
+            // What cannot be removed costs room, nothing else.
+            let _ = std::fs::remove_dir_all(path);
+        }
     }
 
     pub(super) fn settle() {
@@ -263,6 +297,9 @@ mod available {
             }
             Missing::Compiler => {
                 "install NVIDIA's CUDA toolkit, or say where libnvrtc lies with `LD_LIBRARY_PATH` (it comes with PyTorch, too)"
+            }
+            Missing::TooNew { .. } => {
+                "install a newer CUDA toolkit, or say where a newer libnvrtc lies with `LD_LIBRARY_PATH`; `--device cpu` does without it"
             }
             Missing::Device | Missing::Number { .. } | Missing::TooOld { .. } => {
                 "`chimera devices` lists what is there; `--device cpu` computes on the processor"

@@ -21,6 +21,10 @@ pub const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
 /// Frames that one thread converts at least: fewer are not worth starting it.
 const FRAMES_A_THREAD: usize = 4;
 
+/// Pixels that kernels of a GPU count at a time.
+#[cfg(feature = "cuda")]
+const MOST_PIXELS: usize = 1 << 30;
+
 /// Makes the input of encoders from samples, each frames x height x width x 3 bytes.
 ///
 /// # Shapes
@@ -39,6 +43,13 @@ pub fn normalised(samples: &[&[u8]], shape: FrameShape, threads: NonZeroUsize, d
         // Bytes are a quarter of what numbers would be on the way to the device.
         let [factor, summand] = affine();
         let sizes = [samples.len() * shape.bytes() / size, shape.height.get(), shape.width.get()];
+        if sizes.iter().product::<usize>() > MOST_PIXELS {
+            let message = format!(
+                "expected at most {MOST_PIXELS} pixels at a time on a GPU, got {} frames of {} x {}",
+                sizes[0], sizes[2], sizes[1]
+            );
+            return Err(Error::input(message, Some("give a smaller `--batch`".to_owned())));
+        }
         return Ok(cuda::frames(samples.concat(), sizes, factor, summand, device));
     }
     let frames: Vec<&[u8]> = samples.iter().flat_map(|sample| sample.chunks_exact(size)).collect();

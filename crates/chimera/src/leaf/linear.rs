@@ -27,8 +27,9 @@ const ROWS: usize = 12;
 /// - `bias`: `[outputs]`
 /// - output: `[N, outputs]`
 pub(super) fn linear(input: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
-    let [samples, inputs] = input.dims();
-    if !runs_here(&input) || !runs_here(&weight) || samples == 0 || inputs == 0 || !inputs.is_multiple_of(LANES) {
+    let ([samples, inputs], [outputs, _]) = (input.dims(), weight.dims());
+    let is_empty = samples == 0 || inputs == 0 || outputs == 0;
+    if !runs_here(&input) || !runs_here(&weight) || is_empty || !inputs.is_multiple_of(LANES) {
         return module::linear(input, weight.transpose(), Some(bias));
     }
     let [input, weight] = [input, weight].map(Tensor::into_dispatch);

@@ -33,6 +33,7 @@ pub(super) use self::cuda::on_gpu;
 
 #[cfg(feature = "cuda")]
 mod cuda {
+    use std::num::NonZeroUsize;
     use std::sync::{Arc, Mutex, PoisonError};
     use std::time::Instant;
 
@@ -93,8 +94,9 @@ mod cuda {
         let recipe = Recipe { epochs, ..lesson.recipe.clone() };
         lesson.with_tasks(&recipe, |tasks| {
             let tasks: Vec<_> = tasks.iter().collect();
+            let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
             let started = Instant::now();
-            let taught = gpu.teach(&tasks, &|_| {}).map_err(|error| told(&error))?;
+            let taught = gpu.teach(&tasks, threads, &|_| {}).map_err(|error| told(&error))?;
             let seconds = started.elapsed().as_secs_f64();
             match taught.into_iter().find_map(std::result::Result::err) {
                 None => Ok(seconds),

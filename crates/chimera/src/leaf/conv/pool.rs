@@ -42,8 +42,9 @@ impl Rows {
                 let (mut largest, mut winner) = (four[0][channel], 0);
                 for (at, pixels) in (1_u8..).zip(&four[1..]) {
                     let value = pixels[channel];
-                    // What is no number wins, and then nothing is larger.
-                    let wins = value > largest || value.is_nan();
+                    // The first of the largest wins; what is no number wins over all. At an odd edge a pixel meets itself, and
+                    // stays the winner.
+                    let wins = value > largest || (value.is_nan() && !largest.is_nan());
                     winner = if wins { at } else { winner };
                     largest = if wins { value } else { largest };
                 }

@@ -125,6 +125,32 @@ fn assert_near(ours: &[f32], theirs: &[f32], tolerance: f32, what: &str) {
     assert!(far.is_none(), "{what}: {far:?}");
 }
 
+/// At an odd edge a window is smaller, and what is no number there must not win twice: gradients would go to a pixel that does
+/// not exist.
+#[test]
+fn what_is_no_number_has_gradients_at_odd_edges() {
+    let device = &Device::flex().autodiff();
+    for (height, width) in [(9, 9), (9, 8), (8, 9), (1, 1)] {
+        for relu in [false, true] {
+            let how = Convolution {
+                stride: 1,
+                padding: 1,
+                relu,
+                pool: true,
+                input_order: Order::ChannelsLast,
+                output_order: Order::ChannelsLast,
+            };
+            let images = tensor(vec![f32::NAN; 2 * height * width * 32], [2, height, width, 32], device).require_grad();
+            let weight = tensor(vec![0.1; 48 * 32 * 9], [48, 32, 3, 3], device).require_grad();
+            let results = conv2d(images.clone(), weight.clone(), None, how);
+            assert!(numbers(results.clone()).iter().all(|value| value.is_nan()), "{height} x {width}");
+            let gradients = results.sum().backward();
+            assert_eq!(numbers(images.grad(&gradients).unwrap()).len(), 2 * height * width * 32);
+            assert_eq!(numbers(weight.grad(&gradients).unwrap()).len(), 48 * 32 * 9);
+        }
+    }
+}
+
 /// ReLU and pooling let pass on what is no number, as torch's do: it must not look like "nothing there".
 #[test]
 fn what_is_no_number_stays_none() {

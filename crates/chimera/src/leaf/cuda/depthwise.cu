@@ -15,12 +15,6 @@ struct Sizes {
   int parts;
 };
 
-__device__ __forceinline__ float activated(float value, int activation) {
-  if (activation != 0 && value < 0.0f) value = 0.0f;
-  if (activation == 2 && value > 6.0f) value = 6.0f;
-  return value;
-}
-
 #ifdef ONLY_depthwise
 extern "C" __global__ void depthwise(const float* __restrict__ images, const float* __restrict__ weight,
                                      const float* __restrict__ bias, float* __restrict__ result, const Sizes sizes) {

@@ -64,7 +64,7 @@ impl Source {
 }
 
 /// A hash of all kernels: compiled ones may be kept on disk, and must not outlive a change of their text.
-fn version() -> u64 {
+pub(in crate::leaf) fn version() -> u64 {
     static VERSION: OnceLock<u64> = OnceLock::new();
     *VERSION.get_or_init(|| {
         let mut hash = blake3::Hasher::new();

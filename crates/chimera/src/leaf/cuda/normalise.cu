@@ -101,12 +101,6 @@ finish_statistics(const float* __restrict__ input, const float* __restrict__ par
 }
 #endif
 
-__device__ __forceinline__ float activated(float value, int activation) {
-  if (activation != 0 && value < 0.0f) value = 0.0f;
-  if (activation == 2 && value > 6.0f) value = 6.0f;
-  return value;
-}
-
 #ifdef ONLY_normalise
 extern "C" __global__ void __launch_bounds__(256)
 normalise(const float* __restrict__ input, const float* __restrict__ found, const float* __restrict__ weight,

@@ -6,7 +6,13 @@ struct WindowSizes {
 };
 
 #if defined(ONLY_largest) || defined(ONLY_largest_gradient)
-// Defined outside: WIDE, channels that a thread takes, four or one.
+// Defined outside: WIDE, channels that a thread takes, four or one. Fours of a map are fewer than 32 bits count.
+#if WIDE == 4
+typedef u32 Count;
+#else
+typedef unsigned long long Count;
+#endif
+
 __device__ __forceinline__ void load(float (&to)[WIDE], const float* from) {
 #if WIDE == 4
   *(float4*)to = *(const float4*)from;
@@ -28,8 +34,7 @@ __device__ __forceinline__ void store(float* to, const float (&from)[WIDE]) {
 // The largest of each window, and which of its places that was.
 extern "C" __global__ void largest(const float* __restrict__ maps, float* __restrict__ result, u8* __restrict__ winners,
                                    const WindowSizes sizes) {
-  // Wide ones of a map are fewer than this can count.
-  u32 rest = blockIdx.x * blockDim.x + threadIdx.x;
+  Count rest = (Count)blockIdx.x * blockDim.x + threadIdx.x;
   const long long place = (long long)rest * WIDE;
   const int channel = rest % (sizes.channels / WIDE) * WIDE;
   rest /= sizes.channels / WIDE;
@@ -62,7 +67,7 @@ extern "C" __global__ void largest(const float* __restrict__ maps, float* __rest
 #ifdef ONLY_largest_gradient
 extern "C" __global__ void largest_gradient(const float* __restrict__ gradient, const u8* __restrict__ winners,
                                             float* __restrict__ to, const WindowSizes sizes) {
-  u32 rest = blockIdx.x * blockDim.x + threadIdx.x;
+  Count rest = (Count)blockIdx.x * blockDim.x + threadIdx.x;
   const long long target = (long long)rest * WIDE;
   const int channel = rest % (sizes.channels / WIDE) * WIDE;
   rest /= sizes.channels / WIDE;

@@ -39,13 +39,6 @@ struct Sizes {
   int has_bias, has_around;
 };
 
-__device__ __forceinline__ float activated(float value, int activation) {
-  // Written so that what is no number stays none.
-  if (activation != 0 && value < 0.0f) value = 0.0f;
-  if (activation == 2 && value > 6.0f) value = 6.0f;
-  return value;
-}
-
 // Where a four of the sum lies: which tap, which channels.
 struct Place {
   int row, column, chunk;
@@ -173,6 +166,7 @@ product(const float* __restrict__ map, const float* __restrict__ weight, const f
     show_copies();
     // The stage that is copied to next is the one that these products read.
     await_products();
+    settle(sums[0]);
 #endif
     __syncthreads();
     const int next = stage == 0 ? STAGES - 1 : stage - 1;
