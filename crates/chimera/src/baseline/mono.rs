@@ -27,6 +27,7 @@ pub(super) fn teach(course: &Course<'_>, negatives: Negatives) -> Result<(Baseli
     let recipe = Recipe { chimeras: Depth::Deep, ..course.recipe(negatives) };
     let plan = lesson.plan(rule_set, &vec![None; rule_set.rules.len()], &recipe, course.config.seed)?;
     let ground = lesson.ground(rule_set);
+    let names = lesson.names(&recipe, course.config.seed, &lesson.lineage.rows)?;
     // Rules of one formula are one gate.
     let mut jobs: BTreeMap<String, (Key, usize)> = BTreeMap::new();
     let keys: Vec<Option<String>> = rule_set
@@ -40,7 +41,6 @@ pub(super) fn teach(course: &Course<'_>, negatives: Negatives) -> Result<(Baseli
                 Negatives::Same => format!("{}{root}", if rule.root.is_negated() { "not " } else { "" }),
                 _ => root.clone(),
             };
-            let names = lesson.names(&recipe, course.config.seed, &lesson.lineage.rows)?;
             let key = Key::of(format!("chimera monolith {VERSION}\nroot {text}\nhidden {}\n{names}", recipe.hidden));
             let hash = key.hash.clone();
             jobs.entry(hash.clone()).or_insert((key, number));

@@ -109,9 +109,9 @@ pub(super) fn teach(course: &Course<'_>, encoded: &EncodedRows) -> Result<(Basel
             recipe.hidden,
         ));
         let task = ground.task(&cones[at % rules], recipe, None, key.seed("teach"));
-        Wanted { key, formula: dag.text(rule.root), task }
+        Ok(Wanted { key, formula: dag.text(rule.root), task })
     });
-    let wanted: Vec<Wanted<'_, _>> = wanted.collect();
+    let wanted = wanted.collect::<Result<Vec<Wanted<'_, _>>>>()?;
     let (answers, counts) = course.teacher.all(&wanted, most)?;
     let why = |problem: &Problem, rule: &Rule| match problem {
         Problem::OneTruth(holds) => {
