@@ -77,15 +77,15 @@ impl Backward<Flex, 3> for MapLinearly {
         let sizes = Sizes::of(&input, &weight);
         let [of_input, of_weight, of_bias] = ops.parents;
         if let Some(node) = of_input {
-            let to = sizes.to_input(gradient.storage(), weight.storage());
+            let to = sizes.gradient_of_input(gradient.storage(), weight.storage());
             gradients.register::<Flex>(node.id, tensor_of(to, input.layout().shape().clone()));
         }
         if let Some(node) = of_weight {
-            let to = sizes.to_weight(gradient.storage(), input.storage());
+            let to = sizes.gradient_of_weight(gradient.storage(), input.storage());
             gradients.register::<Flex>(node.id, tensor_of(to, weight.layout().shape().clone()));
         }
         if let Some(node) = of_bias {
-            let to = sizes.to_bias(gradient.storage());
+            let to = sizes.gradient_of_bias(gradient.storage());
             gradients.register::<Flex>(node.id, tensor_of(to, Shape::from([sizes.outputs])));
         }
         leave(gradient);
@@ -149,7 +149,7 @@ impl Sizes {
         turned
     }
 
-    fn to_input(&self, gradient: &[f32], weight: &[f32]) -> Vec<f32> {
+    fn gradient_of_input(&self, gradient: &[f32], weight: &[f32]) -> Vec<f32> {
         let Self { samples, inputs, outputs } = *self;
         let mut to = FLOATS.take(samples * inputs);
         let rows = a_thread(samples);
@@ -160,7 +160,7 @@ impl Sizes {
         to
     }
 
-    fn to_weight(&self, gradient: &[f32], input: &[f32]) -> Vec<f32> {
+    fn gradient_of_weight(&self, gradient: &[f32], input: &[f32]) -> Vec<f32> {
         let Self { samples, inputs, outputs } = *self;
         let mut to = FLOATS.take(outputs * inputs);
         let rows = a_thread(outputs);
@@ -171,7 +171,7 @@ impl Sizes {
         to
     }
 
-    fn to_bias(&self, gradient: &[f32]) -> Vec<f32> {
+    fn gradient_of_bias(&self, gradient: &[f32]) -> Vec<f32> {
         let mut to = vec![0.0; self.outputs];
         for gradient in gradient.chunks_exact(self.outputs) {
             to.iter_mut().zip(gradient).for_each(|(to, gradient)| *to += gradient);

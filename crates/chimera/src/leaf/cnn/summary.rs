@@ -95,15 +95,15 @@ impl Backward<Flex, 3> for Summarise {
         let passed = sizes.passed(gradient.storage(), result.storage());
         let [of_maps, of_weight, of_bias] = ops.parents;
         if let Some(node) = of_maps {
-            let to = sizes.to_maps(gradient.storage(), &passed, &winners, weight.storage());
+            let to = sizes.gradient_of_maps(gradient.storage(), &passed, &winners, weight.storage());
             gradients.register::<Flex>(node.id, tensor_of(to, maps.layout().shape().clone()));
         }
         if let Some(node) = of_weight {
-            let to = sizes.to_weight(&passed, &winners, maps.storage());
+            let to = sizes.gradient_of_weight(&passed, &winners, maps.storage());
             gradients.register::<Flex>(node.id, tensor_of(to, weight.layout().shape().clone()));
         }
         if let Some(node) = of_bias {
-            let to = sizes.to_bias(&passed);
+            let to = sizes.gradient_of_bias(&passed);
             gradients.register::<Flex>(node.id, tensor_of(to, Shape::from([sizes.detectors])));
         }
         [gradient, result].into_iter().for_each(leave);
@@ -201,7 +201,7 @@ impl Sizes {
         pairs.map(|(gradient, result)| if *result > 0.0 { *gradient } else { 0.0 }).collect()
     }
 
-    fn to_maps(&self, gradient: &[f32], passed: &[f32], winners: &[u32], weight: &[f32]) -> Vec<f32> {
+    fn gradient_of_maps(&self, gradient: &[f32], passed: &[f32], winners: &[u32], weight: &[f32]) -> Vec<f32> {
         let channels = self.channels;
         let mut to = FLOATS.zeros(self.samples * self.map());
         let gradients = gradient.par_chunks(self.width()).zip(passed.par_chunks(self.detectors));
@@ -226,7 +226,7 @@ impl Sizes {
     }
 
     /// A detector is summed over samples in their order, on one thread.
-    fn to_weight(&self, passed: &[f32], winners: &[u32], maps: &[f32]) -> Vec<f32> {
+    fn gradient_of_weight(&self, passed: &[f32], winners: &[u32], maps: &[f32]) -> Vec<f32> {
         let channels = self.channels;
         let mut to = vec![0.0; self.detectors * channels];
         to.par_chunks_mut(DETECTORS_A_TASK * channels).enumerate().for_each(|(task, to)| {
@@ -246,7 +246,7 @@ impl Sizes {
         to
     }
 
-    fn to_bias(&self, passed: &[f32]) -> Vec<f32> {
+    fn gradient_of_bias(&self, passed: &[f32]) -> Vec<f32> {
         let mut to = vec![0.0; self.detectors];
         for passed in passed.chunks_exact(self.detectors) {
             to.iter_mut().zip(passed).for_each(|(to, passed)| *to += passed);
