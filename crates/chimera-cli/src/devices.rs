@@ -24,9 +24,14 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Opens a device, and says so where it is a GPU: `auto` may have chosen it.
+/// Opens a device, and says which where it may not be the one that is expected: a GPU that `auto` chose, or the processor in a
+/// program that was built for GPUs.
 pub(crate) fn open(choice: DeviceChoice, console: &Console) -> anyhow::Result<Device> {
     let device = choice.open()?;
+    if cfg!(feature = "cuda") && choice == DeviceChoice::Auto && gpu_number(&device).is_none() {
+        let why = gpus().missing.map(|(why, _)| format!(": {why}")).unwrap_or_default();
+        console.say(format_args!("computing on the processor{why}"));
+    }
     if let Some(number) = gpu_number(&device) {
         let found = gpus().there.into_iter().find(|(choice, _)| *choice == DeviceChoice::Cuda(number));
         let words = found.map(|(_, words)| format!(": {words}")).unwrap_or_default();

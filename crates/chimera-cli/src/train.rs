@@ -66,6 +66,10 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
         console.say(format_args!("no `--weights` were given: {} learns from nothing", network.as_str()));
     }
     let cache = cache_folder(arguments.cache.as_deref())?;
+    if let EncoderConfig::Frames { .. } = encoder {
+        check_cache(&cache)?;
+    }
+    let device = devices::open(choices.device, console)?;
     fs::create_dir_all(&arguments.out).with_context(|| unusable(&arguments.out))?;
     let _claimed = model::claim(&arguments.out)?;
     let earlier = files_of_earlier_runs(&arguments.out, arguments.restart)?;
@@ -75,7 +79,7 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
         start: if arguments.restart { Start::Anew(&clear) } else { Start::GoOn },
         checkpoint: &arguments.out.join(model::CHECKPOINT),
         log: &arguments.out.join(model::LOG),
-        device: devices::open(choices.device, console)?,
+        device,
         threads: arguments.threads.get(),
         strict: arguments.strict_media,
     };
@@ -103,6 +107,14 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
 /// The cache folder: the one that was asked for, or the user's.
 pub(crate) fn cache_folder(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
     asked.map_or_else(default_cache, |folder| Ok(folder.to_owned()))
+}
+
+/// Frames are read from the cache in every epoch: without it there is no training. Everything else only gains by it.
+fn check_cache(folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).or_else(|cause| {
+        let folder = folder.display();
+        bail!("cannot use the cache folder `{folder}`: {cause}\nhint: name another one with `--cache DIR`")
+    })
 }
 
 /// The user's cache folder, as systems have it.

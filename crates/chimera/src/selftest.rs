@@ -1,7 +1,7 @@
 //! Whether a GPU computes what the processor does: gates in both precisions, and the networks of the leaf bank.
 
 use crate::error::{Error, Result};
-use crate::leaf::device::DeviceChoice;
+use crate::leaf::device::{DeviceChoice, Gpus, gpus};
 
 /// One comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,14 +33,33 @@ impl Compared {
 pub fn run(device: DeviceChoice, tell: &dyn Fn(&str)) -> Result<Vec<Compared>> {
     let number = match device {
         DeviceChoice::Cuda(number) => number,
-        DeviceChoice::Auto => 0,
+        DeviceChoice::Auto => match gpus() {
+            Gpus { there, .. } if !there.is_empty() => {
+                there.iter().map(|(choice, _)| *choice).find_map(number_of).unwrap_or(0)
+            }
+            Gpus { missing, .. } => {
+                let why = missing.map_or_else(|| "none is there".to_owned(), |(why, _)| why);
+                let hint = "`chimera devices` says what can be computed on".to_owned();
+                return Err(Error::input(format!("no GPU to hold against the processor: {why}"), Some(hint)));
+            }
+        },
         DeviceChoice::Cpu => {
             let message = "the processor is what a GPU is held against, and `--device cpu` names no GPU".to_owned();
-            return Err(Error::input(message, Some("give `--device cuda:0`".to_owned())));
+            return Err(Error::input(
+                message,
+                Some("give `--device cuda:0`, if `chimera devices` lists it".to_owned()),
+            ));
         }
     };
     let opened = DeviceChoice::Cuda(number).open()?;
     compare(number, &opened, tell)
+}
+
+fn number_of(choice: DeviceChoice) -> Option<usize> {
+    match choice {
+        DeviceChoice::Cuda(number) => Some(number),
+        DeviceChoice::Auto | DeviceChoice::Cpu => None,
+    }
 }
 
 #[cfg(not(feature = "cuda"))]

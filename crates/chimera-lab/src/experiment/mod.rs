@@ -221,13 +221,16 @@ impl Experiment {
             return Err(Error::input(message, Some("leave out `--seeds`".to_owned())));
         }
         if !request.speed.is_empty() && self != Self::Speed {
-            let message = format!("`{}` measures no speed and takes neither parts nor a Python", self.name());
-            let hint = "leave out `--parts` and `--python`, which are for `speed`";
+            let message =
+                format!("`{}` measures no speed and takes neither parts, `--alone` nor a Python", self.name());
+            let hint = "leave out `--parts`, `--alone` and `--python`, which are for `speed`";
             return Err(Error::input(message, Some(hint.to_owned())));
         }
         if let Some(root) = request.root {
             fs::read_dir(root).map_err(|cause| Error::read(root, cause))?;
         }
+        // Before anything is made: scenes and pictures take minutes.
+        site.device.open()?;
         fs::create_dir_all(site.folder).map_err(|cause| Error::write(site.folder, cause))?;
         let _claimed = model::claim(site.folder)?;
         self.carry_out(site, request)

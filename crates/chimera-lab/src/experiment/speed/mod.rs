@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
-use chimera::error::Result;
+use chimera::error::{Error, Result};
 use chimera::file::write_atomic;
 use chimera::leaf::device::{DeviceChoice, gpu_number};
 
@@ -128,7 +128,11 @@ impl<'a> Bench<'a> {
         // `auto` is the GPU that it found.
         let gpu = asked.and_then(|device| Some((DeviceChoice::Cuda(gpu_number(&device)?), device)));
         let Lab { site, request, .. } = *lab;
-        let alone = request.speed.alone && gpu.is_some();
+        let alone = request.speed.alone;
+        if alone && gpu.is_none() {
+            let message = "without a GPU and without the processor there is nothing to measure".to_owned();
+            return Err(Error::input(message, Some("leave out `--alone`, or give `--device cuda:0`".to_owned())));
+        }
         Ok(Self { site, cpu, gpu, python: request.speed.python, alone, quick: request.quick, seed: request.seed })
     }
 

@@ -130,13 +130,16 @@ fn heard(mut child: Child, limit: Duration, log: &Path) -> Vec<Answer> {
     if late {
         let _ = child.kill();
     }
-    let succeeded = child.wait().is_ok_and(|status| status.success());
+    let status = child.wait().ok();
+    let succeeded = status.is_some_and(|status| status.success());
     if !late {
         let _ = reader.join();
     }
     if !succeeded {
         let log = fs::read_to_string(log).unwrap_or_default();
-        let last = log.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing").to_owned();
+        let silent =
+            || status.map_or_else(|| "it said nothing".to_owned(), |status| format!("it said nothing ({status})"));
+        let last = log.lines().rfind(|line| !line.trim().is_empty()).map_or_else(silent, str::to_owned);
         let error = Some(if late { "it took too long".to_owned() } else { last });
         let what = "script".to_owned();
         let [case, by, precision, unit] = ["", "torch", "", ""].map(str::to_owned);
