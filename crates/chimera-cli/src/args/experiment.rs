@@ -77,7 +77,7 @@ fn parts() -> impl TypedValueParser<Value = Part> {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  chimera demo               # two and a half minutes on two cores\n  chimera demo --quick       # a first look\n\n\
+    after_help = "Examples:\n  chimera demo               # a bit over a minute on two cores\n  chimera demo --quick       # a first look\n\n\
     Needs no data, no other program and no network."
 )]
 pub(crate) struct DemoArguments {
