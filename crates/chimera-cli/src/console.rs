@@ -224,12 +224,13 @@ pub(crate) fn clean_up_on_interrupt() -> anyhow::Result<()> {
         if COOPERATES.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst) {
             return;
         }
-        chimera::file::remove_unfinished();
         // Threads that are still at work may find what they work with gone; nobody wants to hear of that now.
         std::panic::set_hook(Box::new(|_| {}));
         // A progress bar leaves its line open.
         let line = if io::stderr().is_terminal() { "\n" } else { "" };
         let _ = writeln!(io::stderr(), "{line}interrupted; what was half written is gone");
+        // Last of all: a thread that is still at work could begin something new.
+        chimera::file::remove_unfinished();
         std::process::exit(130);
     };
     match ctrlc::try_set_handler(handler) {

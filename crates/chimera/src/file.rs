@@ -171,9 +171,14 @@ pub fn is_unfinished(path: &Path) -> bool {
 /// Ctrl-C say; the writes themselves then fail.
 pub fn remove_unfinished() {
     for path in unfinished().iter() {
-        // The writer may be adding files to its folder right now, which keeps the folder from being removed.
+        // The writer may be adding files to its folder right now, which keeps the folder from being removed; under another name
+        // it does not find it any more.
         let mut tries = 0..REMOVE_TRIES;
-        while path.is_dir() && fs::remove_dir_all(path).is_err() && tries.next().is_some() {}
+        while path.is_dir() && tries.next().is_some() {
+            let aside = path.with_extension("gone.tmp");
+            let moved = if fs::rename(path, &aside).is_ok() { &aside } else { path };
+            let _ = fs::remove_dir_all(moved);
+        }
         let _ = fs::remove_file(path);
     }
 }
