@@ -209,6 +209,16 @@ static COOPERATES: AtomicBool = AtomicBool::new(false);
 /// Whether it was asked to.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// Whether an interrupt is ending the program.
+static ENDS: AtomicBool = AtomicBool::new(false);
+
+/// Waits for the end where an interrupt is bringing it about: a command whose files are gone has nothing more to say.
+pub(crate) fn wait_for_end() {
+    while ENDS.load(Ordering::SeqCst) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
 /// From now on the first interrupt only sets what is returned, for a command that looks at it, finishes what it writes and
 /// ends; the next one ends the program at once, as ever.
 pub(crate) fn stop_on_interrupt() -> &'static AtomicBool {
@@ -224,6 +234,7 @@ pub(crate) fn clean_up_on_interrupt() -> anyhow::Result<()> {
         if COOPERATES.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst) {
             return;
         }
+        ENDS.store(true, Ordering::SeqCst);
         // Threads that are still at work may find what they work with gone; nobody wants to hear of that now.
         std::panic::set_hook(Box::new(|_| {}));
         // A progress bar leaves its line open.

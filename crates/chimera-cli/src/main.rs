@@ -72,6 +72,7 @@ fn main() -> ExitCode {
         chimera::leaf::device::keep_kernels_in(&cache.join("kernels"));
     }
     let outcome = dispatch(arguments.command, &mut console);
+    console::wait_for_end();
     // Whoever reads us may have seen enough (`chimera ... | head`): that is no failure, and changes no outcome.
     let flushed = match console.finish() {
         Err(error) if !console::is_closed_pipe(&error) => Err(error),
