@@ -240,7 +240,9 @@ pub(crate) fn clean_up_on_interrupt() -> anyhow::Result<()> {
         // A progress bar leaves its line open.
         let line = if io::stderr().is_terminal() { "\n" } else { "" };
         let _ = writeln!(io::stderr(), "{line}interrupted; what was half written is gone");
-        // Last of all: a thread that is still at work could begin something new.
+        // Last of all: a thread that is still at work could begin something new. One that has just made a file is given the time
+        // to say so.
+        std::thread::sleep(std::time::Duration::from_millis(10));
         chimera::file::remove_unfinished();
         std::process::exit(130);
     };
