@@ -16,11 +16,15 @@ use crate::console::Console;
 
 pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::Result<Outcome> {
     let (folder, began) = (&arguments.out, Instant::now());
+    // Refused before anything is made.
+    arguments.device.unwrap_or_default().open()?;
     make_new(folder)?;
     let sizes = if arguments.quick { Sizes::QUICK } else { Sizes::FULL };
     let (train, test, epochs, seed) =
         (sizes.train.to_string(), sizes.test.to_string(), sizes.epochs.to_string(), arguments.seed.to_string());
     let threads = arguments.threads.get().to_string();
+    let device = arguments.device.map(|device| device.to_string());
+    let on: Vec<&str> = device.iter().flat_map(|device| ["--device", device]).collect();
     // A name that looks like an option is a path all the same.
     let folder_shown = folder.display().to_string();
     let folder_shown = if folder_shown.starts_with('-') { format!("./{folder_shown}") } else { folder_shown };
@@ -45,19 +49,25 @@ pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::R
     command(console, &["mine", &ds, "--max-rules", "4", "--threads", &threads, "-o", &mined])?;
     tell(console, "\nA leaf bank learns the concepts, a gate your rule, from clips of which none breaks any rule:")?;
     #[rustfmt::skip]
-    command(console, &["train", &ds, "--rules", &my_rules, "--out", &model, "--cache", &cache, "--size", "32", "--pooling", "order", "--batch", "16", "--rate", "0.0015",
-        "--schedule", "cosine", "--epochs", &epochs, "--patience", &epochs, "--seed", &seed, "--threads", &threads])?;
+    command(console, &[&["train", &ds, "--rules", &my_rules, "--out", &model, "--cache", &cache, "--size", "32", "--pooling", "order", "--batch", "16", "--rate", "0.0015",
+        "--schedule", "cosine", "--epochs", &epochs, "--patience", &epochs, "--seed", &seed, "--threads", &threads], &on[..]].concat())?;
     tell(console, "\nMore rules need more gates, and nothing else:")?;
-    command(console, &["add", &model, &mined, "--data", &ds, "--cache", &cache, "--threads", &threads])?;
+    command(
+        console,
+        &[&["add", &model, &mined, "--data", &ds, "--cache", &cache, "--threads", &threads], &on[..]].concat(),
+    )?;
     tell(
         console,
         "\nHow good is that, on clips of which three in ten break a rule? Beside it, everything that one would try instead:",
     )?;
-    command(console, &["eval", &model, &ds, "-o", &report, "--cache", &cache, "--threads", &threads])?;
+    command(
+        console,
+        &[&["eval", &model, &ds, "-o", &report, "--cache", &cache, "--threads", &threads], &on[..]].concat(),
+    )?;
 
     tell(console, "\nClips of the test that break one rule each. What is wrong with them?\n")?;
     let dataset = Dataset::open(Path::new(&ds))?;
-    let place = (Path::new(&cache), arguments.threads.get());
+    let place = (Path::new(&cache), arguments.threads.get(), arguments.device.unwrap_or_default());
     let verdicts = demo::explain(Path::new(&model), &dataset, &folder.join("why"), place)?;
     for verdict in &verdicts {
         write!(console.results(), "{}", told(verdict))?;

@@ -118,10 +118,10 @@ pub fn explain(
     model: &Path,
     dataset: &Dataset,
     out: &Path,
-    (cache, threads): (&Path, NonZeroUsize),
+    (cache, threads, device): (&Path, NonZeroUsize, DeviceChoice),
 ) -> Result<Vec<Verdict>> {
     fs::create_dir_all(out).map_err(|cause| Error::write(out, cause))?;
-    let device = DeviceChoice::default().open()?;
+    let device = device.open()?;
     let engine = Engine::open(model, &device, threads)?;
     let method = engine.default_method();
     let parts = Explainer::parts_of(model, &device, &engine, method, (Some(cache), threads))?;

@@ -9,14 +9,14 @@ use std::fs;
 use std::process::Command;
 use std::time::Instant;
 
-use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor, TensorData};
 use chimera::leaf::adam::AdamSettings;
 use chimera::leaf::bank::{LeafBank, LeafBankConfig};
 use chimera::leaf::cnn::{DETECTORS, GRID, LAYERS, WIDTH};
 use chimera::leaf::encoder::{Batch, DEFAULT_FEATURES, EncoderConfig, Network};
-use chimera::leaf::loss::{Targets, cross_entropy};
+use chimera::leaf::learner::{Learner, Lesson};
 use chimera::leaf::pool::Pooling;
+use chimera::leaf::vectors::Seen;
 
 const BATCH: usize = 64;
 const CONCEPTS: usize = 10;
@@ -127,8 +127,7 @@ fn bank(network: Network, size: usize, device: &Device) -> LeafBank {
 }
 
 struct Training {
-    bank: Option<LeafBank>,
-    optimizer: ModuleOptimizer,
+    learner: Learner,
     images: TensorData,
     labels: Vec<Option<bool>>,
     device: Device,
@@ -139,8 +138,7 @@ impl Training {
         let device = Device::flex().autodiff();
         let mut random = fastrand::Rng::with_seed(3);
         Self {
-            bank: Some(bank(network, side, &device)),
-            optimizer: AdamSettings::default().init(),
+            learner: Learner::new(bank(network, side, &device), AdamSettings::default().init(), None),
             images: drawn([batch, 3, side, side]),
             labels: (0..batch * CONCEPTS).map(|_| Some(random.bool())).collect(),
             device,
@@ -148,13 +146,9 @@ impl Training {
     }
 
     fn step(&mut self) {
-        let bank = self.bank.take().expect("a bank");
         let images = Tensor::from_data(self.images.clone(), &self.device);
-        let targets = Targets::new(&self.labels, CONCEPTS, &self.device).expect("labels");
-        let answer = bank.forward(Batch::Frames(images)).expect("images");
-        let loss = cross_entropy(answer.logits, &targets, None);
-        let gradients = GradientsParams::from_grads(loss.backward(), &bank);
-        self.bank = Some(self.optimizer.step(1e-3, bank, gradients));
+        let seen = Seen::Samples(Batch::Frames(images));
+        self.learner.step(Lesson { seen, labels: self.labels.clone(), rate: 1e-3 }).expect("a step");
     }
 }
 

@@ -90,6 +90,9 @@ pub(crate) struct DemoArguments {
     /// Seed of the world and of everything that is learned.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Where to compute: `auto`, `cpu` or `cuda:N`; `chimera devices` says what is there [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceChoice>,
     #[command(flatten)]
     pub(crate) threads: Threads,
 }

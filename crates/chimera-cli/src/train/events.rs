@@ -65,6 +65,9 @@ impl<'a> Shown<'a> {
             StageEvent::Training(TrainEvent::Resumed { epoch }) => {
                 self.say(format_args!("going on after epoch {epoch}"));
             }
+            StageEvent::Training(TrainEvent::OneByOne { why }) => {
+                self.say(format_args!("the GPU does not repeat steps of training, which takes longer: {why}"));
+            }
             StageEvent::Training(TrainEvent::Step { epoch: _, step, steps, loss }) => {
                 self.at("training", step, steps, Some(format!("loss {loss:.4}")));
             }

@@ -5,14 +5,20 @@
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{BackendTensor, DType, DispatchTensor, DispatchTensorKind, Flex};
+use burn::module::Module;
 use burn::optim::decay::WeightDecayConfig;
-use burn::optim::{Adam, AdamConfig, AdamState, AdaptiveMomentumState, LearningRate, ModuleOptimizer, Optimizer};
-use burn::tensor::{Device, Tensor};
+use burn::optim::{
+    Adam, AdamConfig, AdamState, AdaptiveMomentumState, GradientsParams, LearningRate, ModuleOptimizer, Optimizer,
+};
+use burn::store::RecordError;
+use burn::tensor::{Bytes, Device, Tensor};
 use chimera_gate::product::widest;
 use rayon::prelude::*;
 
 #[cfg(feature = "cuda")]
 use super::cuda::{self, AdamNumbers};
+#[cfg(feature = "cuda")]
+use recorded::Recorded;
 
 /// Parameters that one thread updates at a time.
 const CHUNK: usize = 1 << 14;
@@ -38,14 +44,66 @@ impl Default for AdamSettings {
 
 impl AdamSettings {
     /// An optimizer for a whole module.
-    pub fn init(self) -> ModuleOptimizer {
+    #[must_use]
+    pub fn init(self) -> ModuleAdam {
         let decay = (self.weight_decay > 0.0).then(|| WeightDecayConfig::new(self.weight_decay));
         let config = AdamConfig::new()
             .with_weight_decay(decay)
             .with_beta_1(self.beta_1)
             .with_beta_2(self.beta_2)
             .with_epsilon(self.epsilon);
-        ModuleOptimizer::from(OnePassAdam { settings: self, elsewhere: config.build() })
+        #[cfg(feature = "cuda")]
+        let recorded = std::sync::Arc::<Recorded>::default();
+        let each = OnePassAdam {
+            settings: self,
+            elsewhere: config.build(),
+            #[cfg(feature = "cuda")]
+            recorded: recorded.clone(),
+        };
+        ModuleAdam {
+            parameters: ModuleOptimizer::from(each),
+            #[cfg(feature = "cuda")]
+            settings: self,
+            #[cfg(feature = "cuda")]
+            recorded,
+        }
+    }
+}
+
+/// Adam for all parameters of a module.
+#[derive(Clone)]
+pub struct ModuleAdam {
+    parameters: ModuleOptimizer,
+    #[cfg(feature = "cuda")]
+    settings: AdamSettings,
+    #[cfg(feature = "cuda")]
+    recorded: std::sync::Arc<Recorded>,
+}
+
+impl ModuleAdam {
+    /// Moves all parameters that have a gradient.
+    pub fn step<M: Module>(&mut self, rate: LearningRate, module: M, gradients: GradientsParams) -> M {
+        let module = self.parameters.step(rate, module, gradients);
+        #[cfg(feature = "cuda")]
+        self.recorded.was_taken();
+        module
+    }
+
+    /// Both means of every parameter, as burn writes them.
+    ///
+    /// # Errors
+    /// What burn cannot write.
+    pub fn to_bytes(&self) -> Result<Bytes, RecordError> {
+        self.parameters.into_bytes()
+    }
+
+    /// The same optimizer with the means that were written.
+    ///
+    /// # Errors
+    /// Bytes that are none of an optimizer's.
+    pub fn with_bytes(mut self, bytes: Bytes) -> Result<Self, RecordError> {
+        self.parameters = self.parameters.from_bytes(bytes)?;
+        Ok(self)
     }
 }
 
@@ -53,6 +111,8 @@ impl AdamSettings {
 struct OnePassAdam {
     settings: AdamSettings,
     elsewhere: Adam,
+    #[cfg(feature = "cuda")]
+    recorded: std::sync::Arc<Recorded>,
 }
 
 impl Optimizer for OnePassAdam {
@@ -73,9 +133,11 @@ impl Optimizer for OnePassAdam {
             }
         };
         #[cfg(feature = "cuda")]
+        let time = self.recorded.time_of(time);
+        #[cfg(feature = "cuda")]
         let [tensor, gradient, first, second] = {
-            let numbers = Step::new(self.settings, rate as f32, time + 1).numbers();
-            match cuda::adam([tensor, gradient, first, second], numbers) {
+            let step = self.recorded.step(|| Step::new(self.settings, rate as f32, time + 1).numbers());
+            match cuda::adam([tensor, gradient, first, second], &step) {
                 Ok([values, first, second]) => {
                     return (values, Some(AdamState::new(AdaptiveMomentumState::new(time + 1, first, second))));
                 }
@@ -167,6 +229,85 @@ impl Step {
     }
 }
 
+#[cfg(feature = "cuda")]
+mod recorded {
+    //! Steps that are recorded once on a GPU and repeated: what the optimizer knows of them.
+
+    use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
+    use std::sync::{Mutex, PoisonError};
+
+    use burn::optim::LearningRate;
+    use burn::tensor::Tensor;
+
+    use super::{ModuleAdam, Step};
+    use crate::leaf::cuda::{AdamNumbers, AdamStep};
+
+    /// What all parameters share. Each counts its own steps, but hears nothing of those that are repeated.
+    #[derive(Debug, Default)]
+    pub(super) struct Recorded {
+        /// Where a step that is being recorded finds its numbers.
+        numbers: Mutex<Option<Tensor<1>>>,
+        /// Steps that were taken, with those that were repeated.
+        time: AtomicUsize,
+        /// How many of them parameters do not know of; -1 where one was recorded that was not taken yet.
+        ahead: AtomicIsize,
+    }
+
+    impl Recorded {
+        /// Steps before this one, where a parameter knows of `own`.
+        pub(super) fn time_of(&self, own: usize) -> usize {
+            let time = own.saturating_add_signed(self.ahead.load(Ordering::Relaxed));
+            self.time.store(time + 1, Ordering::Relaxed);
+            time
+        }
+
+        /// A step as it is recorded, or one with these numbers.
+        pub(super) fn step(&self, now: impl FnOnce() -> AdamNumbers) -> AdamStep {
+            let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            numbers.map_or_else(|| AdamStep::Now(now()), |numbers| AdamStep::Recorded(Box::new(numbers)))
+        }
+
+        /// All parameters know how many steps there were.
+        pub(super) fn was_taken(&self) {
+            self.ahead.store(0, Ordering::Relaxed);
+        }
+    }
+
+    impl ModuleAdam {
+        /// The next steps find their numbers in this tensor of the device, and leave everything where it lies.
+        pub(in crate::leaf) fn begin_recording(&mut self, numbers: Tensor<1>) {
+            *self.recorded.numbers.lock().unwrap_or_else(PoisonError::into_inner) = Some(numbers);
+        }
+
+        /// The numbers of the next step. At least one was taken.
+        pub(in crate::leaf) fn next_numbers(&self, rate: LearningRate) -> [f32; 6] {
+            let time = self.recorded.time.load(Ordering::Relaxed) + 1;
+            Step::new(self.settings, rate as f32, time).numbers().in_order()
+        }
+
+        /// The last step was recorded, not taken.
+        pub(in crate::leaf) fn end_recording(&mut self) {
+            *self.recorded.numbers.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            self.recorded.ahead.store(-1, Ordering::Relaxed);
+            self.recorded.time.fetch_sub(1, Ordering::Relaxed);
+        }
+
+        /// The same where nothing was recorded: parameters know all steps.
+        pub(in crate::leaf) fn without_recording(self) -> Self {
+            self.recorded.was_taken();
+            self
+        }
+
+        /// Counts one more step that is repeated, and gives its numbers.
+        pub(in crate::leaf) fn repeated(&mut self, rate: LearningRate) -> [f32; 6] {
+            let numbers = self.next_numbers(rate);
+            self.recorded.ahead.fetch_add(1, Ordering::Relaxed);
+            self.recorded.time.fetch_add(1, Ordering::Relaxed);
+            numbers
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -180,7 +321,12 @@ mod tests {
             let settings = AdamSettings { weight_decay, ..AdamSettings::default() };
             let decay = (weight_decay > 0.0).then(|| WeightDecayConfig::new(weight_decay));
             let burn = AdamConfig::new().with_epsilon(settings.epsilon).with_weight_decay(decay).build();
-            let ours = OnePassAdam { settings, elsewhere: burn.clone() };
+            let ours = OnePassAdam {
+                settings,
+                elsewhere: burn.clone(),
+                #[cfg(feature = "cuda")]
+                recorded: std::sync::Arc::default(),
+            };
             let mut random = fastrand::Rng::with_seed(3);
             let mut draw = || {
                 let values: Vec<f32> = (0..40_000).map(|_| random.f32() - 0.5).collect();

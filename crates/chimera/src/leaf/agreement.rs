@@ -5,6 +5,9 @@
 //! them is right to the last bits, so that no ReLU and no pooling decides otherwise for rounding's sake. Whole networks
 //! have numbers of any kind; there the bound is that of rounded products.
 
+#[cfg(feature = "cuda")]
+mod repeated;
+
 use burn::module::{Module, Param};
 use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -12,6 +15,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 use super::adam::AdamSettings;
 use super::cnn::Cnn;
 use super::conv::{self, Order, conv2d};
+#[cfg(feature = "cuda")]
+use super::cuda::as_other_gpus;
 use super::init::Initial;
 use super::layer::{Activation, After, BatchNorm, Convolution, Linear, entered, largest, normalised};
 use super::loss::{Targets, cross_entropy};
@@ -60,6 +65,14 @@ pub fn check(device: &Device) -> Vec<Agreement> {
         compare(EXACT, &|device| case.run(device, 64.0));
     }
     compare(ROUNDED, &|device| CASES[0].run(device, 0.0));
+    #[cfg(feature = "cuda")]
+    for case in &CASES {
+        // On Hopper, products have a way that other GPUs do not have.
+        compare(EXACT, &|device| {
+            let found = as_other_gpus(|| case.run(device, 64.0)).into_iter();
+            found.map(|(name, numbers)| (format!("{name}, as other GPUs do it"), numbers)).collect()
+        });
+    }
     compare(EXACT, &|device| frames(device));
     for channels in [18, 20] {
         compare(EXACT, &|device| pooled(device, channels));
@@ -81,6 +94,8 @@ pub fn check(device: &Device) -> Vec<Agreement> {
     compare(0.1, &|device| network(device, "resnet18", 48, Resnet18::new, Resnet18::forward).1);
     compare(1e-2, &|device| network(device, "mobilenet_v2", 64, MobilenetV2::new, MobilenetV2::forward).0);
     compare(0.2, &|device| network(device, "mobilenet_v2", 64, MobilenetV2::new, MobilenetV2::forward).1);
+    #[cfg(feature = "cuda")]
+    all.extend(repeated::check(device));
     all
 }
 

@@ -176,6 +176,8 @@ impl LeafBank {
     /// # Errors
     /// [`Error::Input`] for a batch of another kind or shape.
     pub fn backbone(&self, batch: Batch) -> Result<Tensor<2>> {
+        #[cfg(feature = "cuda")]
+        let batch = batch.on(&self.device());
         let (expected, got) = match (self.config.encoder, &batch) {
             (EncoderConfig::Frames { size, .. }, Batch::Frames(frames)) => {
                 (vec![3, size, size], frames.dims()[1..].to_vec())

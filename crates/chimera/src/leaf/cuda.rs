@@ -12,6 +12,7 @@ mod normalisation;
 mod operations;
 mod optimizer;
 mod pooling;
+mod recording;
 mod time;
 
 use burn::backend::{DType, Dispatch, DispatchTensorKind};
@@ -21,8 +22,9 @@ use self::operations::CudaOps;
 use super::conv::Order;
 use super::layer::Activation;
 
-pub(super) use launch::version;
-pub(super) use optimizer::{AdamNumbers, adam};
+pub(super) use launch::{as_other_gpus, version};
+pub(super) use optimizer::{AdamNumbers, AdamStep, adam};
+pub(super) use recording::{Fed, Recording};
 
 /// How a window moves over maps, and what happens to the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -243,21 +245,20 @@ pub(super) fn runs_on(device: &Device) -> bool {
     runs_here(&Tensor::<1>::empty([1], device))
 }
 
+/// Bytes on their way to the device.
+pub(super) fn uploaded(bytes: Vec<u8>, device: &Device) -> Tensor<1, Int> {
+    let length = bytes.len();
+    // One axis: rows of several could be padded in memory.
+    Tensor::from_data(TensorData::new(bytes, [length]), (device, DType::U8))
+}
+
 /// Frames of bytes, each times a factor and plus a summand of its channel. The memory has channels last, padded to four;
 /// the tensor is a view of it.
 ///
 /// # Shapes
+/// - `bytes`: `[count * height * width * 3]`
 /// - `size`: count, height and width
 /// - output: `[count, 3, height, width]`
-pub(super) fn frames(
-    bytes: Vec<u8>,
-    size: [usize; 3],
-    factor: [f32; 3],
-    summand: [f32; 3],
-    device: &Device,
-) -> Tensor<4> {
-    let length = bytes.len();
-    // One axis: rows of several could be padded in memory.
-    let bytes = Tensor::<1, Int>::from_data(TensorData::new(bytes, [length]), (device, DType::U8));
+pub(super) fn frames(bytes: Tensor<1, Int>, size: [usize; 3], factor: [f32; 3], summand: [f32; 3]) -> Tensor<4> {
     Tensor::from_dispatch(<Dispatch as CudaOps>::frames(bytes.into_dispatch(), size, factor, summand))
 }

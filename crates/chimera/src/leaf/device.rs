@@ -152,6 +152,9 @@ mod available {
 pub use available::gates;
 
 #[cfg(feature = "cuda")]
+pub(crate) use available::is_settled;
+
+#[cfg(feature = "cuda")]
 mod available {
     use std::collections::BTreeMap;
     use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -262,6 +265,13 @@ mod available {
         let device = device.clone().without_autodiff();
         let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
         opened.keys().copied().find(|&number| device == Device::cuda(number))
+    }
+
+    /// Whether nothing is made ready behind the scenes for a device any more.
+    pub(crate) fn is_settled(device: &Device) -> bool {
+        let number = number(device);
+        let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        number.and_then(|number| opened.get(&number)).is_none_or(|gates| gates.get().is_some())
     }
 
     /// What teaches and runs gates on a device; `None` for the processor.

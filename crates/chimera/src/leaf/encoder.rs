@@ -219,8 +219,22 @@ pub(super) enum Backbone {
 pub enum Batch {
     /// `[N * T, 3, S, S]` as [`input::normalised`] makes them.
     Frames(Tensor<4>),
+    /// The same before it is on a GPU.
+    #[cfg(feature = "cuda")]
+    Bytes(input::FrameBytes),
     /// `[N, D]`
     Given(Tensor<2>),
+}
+
+#[cfg(feature = "cuda")]
+impl Batch {
+    /// The same where the device can compute with it.
+    pub(super) fn on(self, device: &Device) -> Self {
+        match self {
+            Self::Bytes(frames) => Self::Frames(frames.normalised(device)),
+            there => there,
+        }
+    }
 }
 
 impl Backbone {
@@ -246,6 +260,8 @@ impl Backbone {
             (Self::Given(_), Batch::Frames(_)) => {
                 Err(Error::input("expected given features, got frames".to_owned(), None))
             }
+            #[cfg(feature = "cuda")]
+            (_, Batch::Bytes(_)) => Err(Error::input("expected frames on the device, got bytes".to_owned(), None)),
             (_, Batch::Given(_)) => Err(Error::input("expected frames, got given features".to_owned(), None)),
         }
     }

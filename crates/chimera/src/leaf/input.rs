@@ -8,6 +8,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 
 #[cfg(feature = "cuda")]
 use super::cuda;
+use super::encoder::Batch;
 use crate::error::{Error, Result};
 use crate::media::frames::FrameShape;
 use crate::parallel::in_parallel;
@@ -25,24 +26,21 @@ const FRAMES_A_THREAD: usize = 4;
 #[cfg(feature = "cuda")]
 const MOST_PIXELS: usize = 1 << 30;
 
-/// Makes the input of encoders from samples, each frames x height x width x 3 bytes.
-///
-/// # Shapes
-/// - output: `[N * T, 3, height, width]`, frames of a sample after one another
-///
-/// # Errors
-/// [`Error::Input`] for a sample whose bytes are not those of `shape`.
-pub fn normalised(samples: &[&[u8]], shape: FrameShape, threads: NonZeroUsize, device: &Device) -> Result<Tensor<4>> {
-    if let Some(sample) = samples.iter().find(|sample| sample.len() != shape.bytes()) {
-        let message = format!("expected {} bytes of frames a sample, got {}", shape.bytes(), sample.len());
-        return Err(Error::input(message, None));
-    }
-    let size = shape.frame_bytes();
-    #[cfg(feature = "cuda")]
-    if cuda::runs_on(device) {
-        // Bytes are a quarter of what numbers would be on the way to the device.
-        let [factor, summand] = affine();
-        let sizes = [samples.len() * shape.bytes() / size, shape.height.get(), shape.width.get()];
+/// Frames on the host that a GPU makes numbers of: bytes are a quarter of them on the way there.
+#[cfg(feature = "cuda")]
+#[derive(Clone, Debug)]
+pub struct FrameBytes {
+    /// Frames x height x width x 3.
+    pub(super) bytes: Vec<u8>,
+    /// Count, height and width of frames.
+    pub(super) sizes: [usize; 3],
+}
+
+#[cfg(feature = "cuda")]
+impl FrameBytes {
+    fn of(samples: &[&[u8]], shape: FrameShape) -> Result<Self> {
+        let count = samples.len() * shape.bytes() / shape.frame_bytes();
+        let sizes = [count, shape.height.get(), shape.width.get()];
         if sizes.iter().product::<usize>() > MOST_PIXELS {
             let message = format!(
                 "expected at most {MOST_PIXELS} pixels at a time on a GPU, got {} frames of {} x {}",
@@ -50,7 +48,48 @@ pub fn normalised(samples: &[&[u8]], shape: FrameShape, threads: NonZeroUsize, d
             );
             return Err(Error::input(message, Some("give a smaller `--batch`".to_owned())));
         }
-        return Ok(cuda::frames(samples.concat(), sizes, factor, summand, device));
+        Ok(Self { bytes: samples.concat(), sizes })
+    }
+
+    /// As [`normalised`].
+    pub(super) fn normalised(self, device: &Device) -> Tensor<4> {
+        normalised_there(cuda::uploaded(self.bytes, device), self.sizes)
+    }
+}
+
+/// Bytes that are on a GPU already, as [`normalised`].
+#[cfg(feature = "cuda")]
+pub(super) fn normalised_there(bytes: Tensor<1, burn::tensor::Int>, sizes: [usize; 3]) -> Tensor<4> {
+    let [factor, summand] = affine();
+    cuda::frames(bytes, sizes, factor, summand)
+}
+
+/// Makes a batch from samples, each frames x height x width x 3 bytes.
+///
+/// # Errors
+/// As [`normalised`].
+pub fn batch(samples: &[&[u8]], shape: FrameShape, threads: NonZeroUsize, device: &Device) -> Result<Batch> {
+    #[cfg(feature = "cuda")]
+    if cuda::runs_on(device) {
+        check(samples, shape)?;
+        return FrameBytes::of(samples, shape).map(Batch::Bytes);
+    }
+    normalised(samples, shape, threads, device).map(Batch::Frames)
+}
+
+/// Makes the input of encoders from samples, each frames x height x width x 3 bytes.
+///
+/// # Shapes
+/// - output: `[N * T, 3, height, width]`, frames of a sample after one another
+///
+/// # Errors
+/// [`Error::Input`] for a sample whose bytes are not those of `shape`, or more pixels than a GPU takes at a time.
+pub fn normalised(samples: &[&[u8]], shape: FrameShape, threads: NonZeroUsize, device: &Device) -> Result<Tensor<4>> {
+    check(samples, shape)?;
+    let size = shape.frame_bytes();
+    #[cfg(feature = "cuda")]
+    if cuda::runs_on(device) {
+        return Ok(FrameBytes::of(samples, shape)?.normalised(device));
     }
     let frames: Vec<&[u8]> = samples.iter().flat_map(|sample| sample.chunks_exact(size)).collect();
     let mut planes = vec![0.0_f32; frames.len() * size];
@@ -68,6 +107,12 @@ pub fn normalised(samples: &[&[u8]], shape: FrameShape, threads: NonZeroUsize, d
     drop(pieces);
     let shape = [frames.len(), 3, shape.height.get(), shape.width.get()];
     Ok(Tensor::from_data(TensorData::new(planes, shape), device))
+}
+
+fn check(samples: &[&[u8]], shape: FrameShape) -> Result<()> {
+    let Some(sample) = samples.iter().find(|sample| sample.len() != shape.bytes()) else { return Ok(()) };
+    let message = format!("expected {} bytes of frames a sample, got {}", shape.bytes(), sample.len());
+    Err(Error::input(message, None))
 }
 
 /// One frame of pixels to three planes.

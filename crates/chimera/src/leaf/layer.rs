@@ -1,7 +1,7 @@
 //! The layers that networks here are made of. Names, shapes and arithmetic of parameters are torch's, so that its
 //! weight files fit and running statistics move as they do there.
 
-use burn::module::{Flag, Module, Param, RunningState};
+use burn::module::{Flag, Module, Param};
 use burn::tensor::module::{self, batch_norm_train, max_pool2d};
 use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
 use burn::tensor::{Device, Tensor, activation};
@@ -12,6 +12,7 @@ use super::cuda::{self, Largest, OverTime, Window};
 use super::init::Initial;
 use super::linear::linear;
 use super::maps::{self, Normalising};
+use super::running::Running;
 
 /// How fast running statistics follow the batches.
 const MOMENTUM: f64 = 0.1;
@@ -177,8 +178,8 @@ impl Convolution {
 pub(super) struct BatchNorm {
     weight: Param<Tensor<1>>,
     bias: Param<Tensor<1>>,
-    running_mean: RunningState<Tensor<1>>,
-    running_var: RunningState<Tensor<1>>,
+    running_mean: Running,
+    running_var: Running,
     /// Off while frozen: running statistics are used and stay as they are.
     training: Param<Flag>,
 }
@@ -188,8 +189,8 @@ impl BatchNorm {
         Self {
             weight: initial.constant([channels], 1.0),
             bias: initial.constant([channels], 0.0),
-            running_mean: RunningState::new(initial.constant([channels], 0.0).into_value().detach()),
-            running_var: RunningState::new(initial.constant([channels], 1.0).into_value().detach()),
+            running_mean: Running::new(initial.constant([channels], 0.0).into_value().detach()),
+            running_var: Running::new(initial.constant([channels], 1.0).into_value().detach()),
             training: Param::from_bool(true),
         }
     }
@@ -242,7 +243,7 @@ impl BatchNorm {
 
     /// Running mean and variance.
     fn running(&self, device: &Device) -> [Tensor<1>; 2] {
-        [&self.running_mean, &self.running_var].map(|running| running.value_sync().to_device(device))
+        [&self.running_mean, &self.running_var].map(|running| running.value().to_device(device))
     }
 
     /// The factor and the summand a channel that running statistics come down to.
@@ -254,8 +255,8 @@ impl BatchNorm {
     }
 }
 
-fn follow(running: &RunningState<Tensor<1>>, batch: Tensor<1>) {
-    let old = running.value_sync().to_device(&batch.device());
+fn follow(running: &Running, batch: Tensor<1>) {
+    let old = running.value().to_device(&batch.device());
     running.update((old * (1.0 - MOMENTUM) + batch * MOMENTUM).detach());
 }
 
@@ -427,8 +428,8 @@ mod tests {
         norm.learn(input.clone());
         let output = norm.learn(input.clone() * 2.0);
         // torch 2.15: norm = BatchNorm2d(2); x = torch.arange(16.).reshape(2, 2, 2, 2) ** 1.5; norm(x); norm(2 * x)
-        close(norm.running_mean.value_sync(), &[4.594_965, 9.110_237]);
-        close(norm.running_var.value_sync(), &[112.779_366, 203.598_48]);
+        close(norm.running_mean.value(), &[4.594_965, 9.110_237]);
+        close(norm.running_var.value(), &[112.779_366, 203.598_48]);
         close(output.reshape([16]).narrow(0, 0, 3), &[-1.120_543_1, -1.049_822_8, -0.920_515_8]);
         // norm.eval()(x)
         let [factor, summand] = norm.affine(&device);
@@ -437,16 +438,17 @@ mod tests {
     }
 
     #[test]
-    fn a_validation_copy_keeps_its_statistics() {
+    fn copies_keep_their_statistics() {
         let device = Device::flex().autodiff();
         let norm = BatchNorm::new(&mut Initial::new(Some(0), "test", &device), 1);
         let input = Tensor::<4>::ones([1, 1, 2, 2], &device) * 10.0;
         norm.learn(input.clone());
-        let copy = norm.valid();
+        let (copy, clone) = (norm.valid(), norm.clone());
         norm.learn(input);
         // 0.1 * 10, then 0.9 * 1 + 0.1 * 10.
         close(copy.running_mean.value(), &[1.0]);
-        close(norm.running_mean.value_sync(), &[1.9]);
+        close(clone.running_mean.value(), &[1.0]);
+        close(norm.running_mean.value(), &[1.9]);
     }
 
     /// Both orders of axes, with what goes around and gradients, learning and folded.

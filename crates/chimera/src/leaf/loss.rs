@@ -28,12 +28,17 @@ impl Targets {
         if concepts == 0 || !labels.len().is_multiple_of(concepts) {
             return Err(Error::input(format!("expected rows of {concepts} labels, got {} labels", labels.len()), None));
         }
-        let tensor = |number: &dyn Fn(Option<bool>) -> bool| {
-            let numbers: Vec<f32> = labels.iter().map(|label| f32::from(u8::from(number(*label)))).collect();
-            Tensor::from_data(TensorData::new(numbers, [labels.len() / concepts, concepts]), device)
-        };
-        Ok(Self { labels: tensor(&|label| label == Some(true)), known: tensor(&|label| label.is_some()) })
+        let shape = [labels.len() / concepts, concepts];
+        let [labels, known] = numbers(labels).map(|numbers| Tensor::from_data(TensorData::new(numbers, shape), device));
+        Ok(Self { labels, known })
     }
+}
+
+/// 1 where a label holds, and 1 where it is known.
+pub(super) fn numbers(labels: &[Option<bool>]) -> [Vec<f32>; 2] {
+    let of =
+        |number: fn(&Option<bool>) -> bool| labels.iter().map(|label| f32::from(u8::from(number(label)))).collect();
+    [of(|label| *label == Some(true)), of(Option::is_some)]
 }
 
 /// The mean of max(x, 0) - x y + ln(1 + exp(-|x|)) over known labels, with the terms of positives multiplied by their

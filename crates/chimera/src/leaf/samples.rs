@@ -7,7 +7,6 @@ use burn::tensor::{Device, Tensor, TensorData};
 
 use super::encoder::{Batch, EncoderConfig};
 use super::input;
-use super::loss::Targets;
 use crate::data::dataset::Dataset;
 use crate::data::features::Features;
 use crate::data::media::{LeftOut, PreparedRows, Preparing};
@@ -150,7 +149,7 @@ impl<'a> Samples<'a> {
                 let frames = rows.iter().map(frames).collect::<Result<Vec<&[u8]>>>()?;
                 let shape = prepared.shape();
                 let Some((augment, epoch)) = augment else {
-                    return Ok(Batch::Frames(input::normalised(&frames, shape, self.threads, device)?));
+                    return input::batch(&frames, shape, self.threads, device);
                 };
                 let changed = in_parallel(self.threads, rows.len(), |place| {
                     let augmentation = augment.draw(&self.dataset.table().ids[rows[place]], epoch);
@@ -162,7 +161,7 @@ impl<'a> Samples<'a> {
                     Ok(bytes)
                 })?;
                 let changed: Vec<&[u8]> = changed.iter().map(Vec::as_slice).collect();
-                Ok(Batch::Frames(input::normalised(&changed, shape, self.threads, device)?))
+                input::batch(&changed, shape, self.threads, device)
             }
         }
     }
@@ -171,15 +170,11 @@ impl<'a> Samples<'a> {
         Error::input(format!("expected a medium for sample `{}`, got none", &self.dataset.table().ids[row]), None)
     }
 
-    /// The labels of these rows.
-    ///
-    /// # Errors
-    /// As [`Targets::new`].
-    pub fn targets(&self, rows: &[usize], device: &Device) -> Result<Targets> {
+    /// The labels of these rows, one row after the other; `None` where one is unknown.
+    #[must_use]
+    pub fn labels(&self, rows: &[usize]) -> Vec<Option<bool>> {
         let table = self.dataset.table();
         let concepts = table.concepts.len();
-        let labels: Vec<Option<bool>> =
-            rows.iter().flat_map(|&row| (0..concepts).map(move |concept| table.labels.get(row, concept))).collect();
-        Targets::new(&labels, concepts, device)
+        rows.iter().flat_map(|&row| (0..concepts).map(move |concept| table.labels.get(row, concept))).collect()
     }
 }

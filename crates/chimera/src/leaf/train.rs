@@ -88,6 +88,11 @@ pub enum TrainEvent<'a> {
     },
     /// Samples go once through the network, which is frozen.
     Vectors(Progress),
+    /// A GPU would not repeat a step that it has recorded. The epoch begins anew, and takes longer.
+    OneByOne {
+        /// What it said.
+        why: &'a str,
+    },
     /// A step is done.
     Step {
         /// The epoch, from 1.

@@ -11,7 +11,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use super::bank::{Answer, LeafBank};
 use super::encode::{Progress, through_cache, together};
 use super::encoded::{CHUNK_BYTES, Check, Encoded, EncodedParams, EncoderFingerprint};
-use super::encoder::EncoderConfig;
+use super::encoder::{Batch, EncoderConfig};
 use super::samples::Samples;
 use crate::error::{Error, Result};
 use crate::media::augment::Augment;
@@ -114,10 +114,43 @@ impl View<'_> {
     }
 
     fn before_pooling(&self, bank: &LeafBank, rows: &[usize], augment: Option<(&Augment, u64)>) -> Result<Tensor<2>> {
-        let device = bank.device();
+        self.seen(rows, augment, &bank.device())?.before_pooling(bank)
+    }
+
+    /// What a bank looks at of these rows.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a row that has nothing to look at.
+    pub fn seen(&self, rows: &[usize], augment: Option<(&Augment, u64)>, device: &Device) -> Result<Seen> {
         match self.vectors.filter(|_| augment.is_none()) {
-            Some(vectors) => vectors.batch(rows, &device),
-            None => bank.backbone(self.samples.batch(rows, augment, &device)?),
+            Some(vectors) => vectors.batch(rows, device).map(Seen::Vectors),
+            None => self.samples.batch(rows, augment, device).map(Seen::Samples),
         }
+    }
+}
+
+/// What a bank looks at.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// Frames or features.
+    Samples(Batch),
+    /// What a frozen network made of them before: `[N * T, D]`.
+    Vectors(Tensor<2>),
+}
+
+impl Seen {
+    fn before_pooling(self, bank: &LeafBank) -> Result<Tensor<2>> {
+        match self {
+            Self::Samples(batch) => bank.backbone(batch),
+            Self::Vectors(vectors) => Ok(vectors),
+        }
+    }
+
+    /// z and logits.
+    ///
+    /// # Errors
+    /// As [`LeafBank::backbone`] and [`LeafBank::after_backbone`].
+    pub fn answer(self, bank: &LeafBank) -> Result<Answer> {
+        bank.after_backbone(self.before_pooling(bank)?)
     }
 }

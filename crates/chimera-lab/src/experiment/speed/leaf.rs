@@ -1,15 +1,15 @@
 //! Images a second through leaf banks, from frames as bytes: training and encoding.
 
-use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
 use chimera::error::{Error, Result};
 use chimera::leaf::adam::AdamSettings;
 use chimera::leaf::bank::{LeafBank, LeafBankConfig};
 use chimera::leaf::cnn::{DETECTORS, GRID, LAYERS};
 use chimera::leaf::encoder::{Batch, DEFAULT_FEATURES, EncoderConfig, Network};
-use chimera::leaf::input::normalised;
-use chimera::leaf::loss::{Targets, cross_entropy};
+use chimera::leaf::input;
+use chimera::leaf::learner::{Learner, Lesson};
 use chimera::leaf::pool::Pooling;
+use chimera::leaf::vectors::Seen;
 use chimera::media::frames::FrameShape;
 use serde_json::json;
 
@@ -96,12 +96,15 @@ pub(super) fn measure(bench: &Bench<'_>, notes: &mut Notes<'_>) -> Result<()> {
 }
 
 fn ours(bench: &Bench<'_>, case: Case, device: &Device, on: On) -> Result<Vec<Measurement>> {
-    let pool = ceilings::pool(bench)?;
-    let mut training = pool.install(|| Training::new(bench, case, device))?;
-    let mut encoding = pool.install(|| Encoding::new(bench, case, device))?;
+    // All of it in one thread of the pool: a GPU has a queue for each.
+    ceilings::pool(bench)?.install(|| timed(bench, case, device, on))
+}
+
+fn timed(bench: &Bench<'_>, case: Case, device: &Device, on: On) -> Result<Vec<Measurement>> {
+    let (mut training, mut encoding) = (Training::new(bench, case, device)?, Encoding::new(bench, case, device)?);
     let mut measured = Vec::new();
-    for (what, steps) in [("train", &mut training as &mut (dyn Steps + Send)), ("encode", &mut encoding)] {
-        let timed = pool.install(|| seconds_a_step(steps, bench.budget()))?;
+    for (what, steps) in [("train", &mut training as &mut dyn Steps), ("encode", &mut encoding)] {
+        let timed = seconds_a_step(steps, bench.budget())?;
         let rate = (case.batch as f64 / timed.seconds, UNIT);
         measured.push(Measurement::ours(what, &case.name(), on, rate).costing(case.cost(what)).timed(timed));
     }
@@ -126,7 +129,7 @@ impl<'a> Frames<'a> {
 
     fn batch(&self) -> Result<Batch> {
         let samples: Vec<&[u8]> = self.samples.iter().map(Vec::as_slice).collect();
-        Ok(Batch::Frames(normalised(&samples, self.shape, self.bench.site.threads, &self.device)?))
+        input::batch(&samples, self.shape, self.bench.site.threads, &self.device)
     }
 
     /// Waits for the device.
@@ -143,9 +146,7 @@ fn bank(case: Case, seed: u64, device: &Device) -> Result<LeafBank> {
 }
 
 struct Training<'a> {
-    /// Taken out for a step: a second handle would make the optimizer copy all weights.
-    bank: Option<LeafBank>,
-    optimizer: ModuleOptimizer,
+    learner: Learner,
     frames: Frames<'a>,
     labels: Vec<Option<bool>>,
 }
@@ -155,8 +156,7 @@ impl<'a> Training<'a> {
         let device = device.clone().autodiff();
         let mut random = fastrand::Rng::with_seed(bench.seed);
         Ok(Self {
-            bank: Some(bank(case, bench.seed, &device)?),
-            optimizer: AdamSettings::default().init(),
+            learner: Learner::new(bank(case, bench.seed, &device)?, AdamSettings::default().init(), None),
             labels: (0..case.batch * CONCEPTS).map(|_| Some(random.bool())).collect(),
             frames: Frames::new(bench, case, device)?,
         })
@@ -165,14 +165,8 @@ impl<'a> Training<'a> {
 
 impl Steps for Training<'_> {
     fn step(&mut self) -> Result<()> {
-        let Some(bank) = self.bank.take() else {
-            return Err(Error::input("the leaf bank was lost in a step that failed".to_owned(), None));
-        };
-        let targets = Targets::new(&self.labels, CONCEPTS, &self.frames.device)?;
-        let answer = bank.forward(self.frames.batch()?)?;
-        let loss = cross_entropy(answer.logits, &targets, None);
-        let gradients = GradientsParams::from_grads(loss.backward(), &bank);
-        self.bank = Some(self.optimizer.step(1e-3, bank, gradients));
+        let seen = Seen::Samples(self.frames.batch()?);
+        self.learner.step(Lesson { seen, labels: self.labels.clone(), rate: 1e-3 })?;
         Ok(())
     }
 

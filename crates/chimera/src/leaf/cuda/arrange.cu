@@ -157,15 +157,17 @@ extern "C" __global__ void fold(const float* __restrict__ weight, const float* _
 
 // One step of Adam. What is read and what is written may be the same memory.
 struct AdamNumbers {
-  int count;
   float beta_1, beta_2, weight_decay, unbias, epsilon, rate;
 };
 
-#ifdef ONLY_adam
-extern "C" __global__ void adam(const float* values, const float* gradient, const float* first, const float* second,
-                                float* new_values, float* new_first, float* new_second, const AdamNumbers numbers) {
-  const int index = blockIdx.x * blockDim.x + threadIdx.x;
-  if (index >= numbers.count) return;
+struct AdamSizes {
+  int count;
+  AdamNumbers numbers;
+};
+
+__device__ __forceinline__ void adam_step(const float* values, const float* gradient, const float* first,
+                                          const float* second, float* new_values, float* new_first, float* new_second,
+                                          int index, const AdamNumbers& numbers) {
   const float value = values[index];
   const float slope = gradient[index] + value * numbers.weight_decay;
   const float mean = first[index] * numbers.beta_1 + slope * (1.0f - numbers.beta_1);
@@ -173,5 +175,28 @@ extern "C" __global__ void adam(const float* values, const float* gradient, cons
   new_first[index] = mean;
   new_second[index] = square;
   new_values[index] = value - mean * numbers.unbias / (sqrtf(square) + numbers.epsilon) * numbers.rate;
+}
+
+#ifdef ONLY_adam
+extern "C" __global__ void adam(const float* values, const float* gradient, const float* first, const float* second,
+                                float* new_values, float* new_first, float* new_second, const AdamSizes sizes) {
+  const int index = blockIdx.x * blockDim.x + threadIdx.x;
+  if (index >= sizes.count) return;
+  adam_step(values, gradient, first, second, new_values, new_first, new_second, index, sizes.numbers);
+}
+#endif
+
+// The same with numbers from memory: a launch that is recorded has the arguments that it was recorded with.
+struct CountOnly {
+  int count;
+};
+
+#ifdef ONLY_recorded_adam
+extern "C" __global__ void recorded_adam(const float* values, const float* gradient, const float* first,
+                                         const float* second, const AdamNumbers* numbers, float* new_values,
+                                         float* new_first, float* new_second, const CountOnly sizes) {
+  const int index = blockIdx.x * blockDim.x + threadIdx.x;
+  if (index >= sizes.count) return;
+  adam_step(values, gradient, first, second, new_values, new_first, new_second, index, *numbers);
 }
 #endif

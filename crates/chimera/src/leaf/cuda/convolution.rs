@@ -11,7 +11,7 @@ use burn::cubecl::prelude::Client;
 use burn::cubecl::server::Handle;
 
 use super::launch::{
-    Array, Kernel, Numbers, Source, array, blocks, contiguous, floats, is_aligned, launch, sum_blocks,
+    Array, Kernel, Numbers, Source, array, blocks, contiguous, floats, is_aligned, launch, sum_blocks, way_of_products,
 };
 use super::{Window, output_size};
 use crate::leaf::conv::Order;
@@ -191,20 +191,17 @@ fn product(
 ) {
     let [bm, bn, wm, wn] = product_tile(form.rows * form.classes, columns);
     let threads = bm / wm * (bn / wn) * 32;
-    let kernel = Kernel {
-        source: Source::Product,
-        entry: "product",
-        defines: vec![
-            ("BM", bm),
-            ("BN", bn),
-            ("WM", wm),
-            ("WN", wn),
-            ("THREADS", threads),
-            ("BACK", usize::from(form.back)),
-            ("POOL", usize::from(form.pool)),
-        ],
-        threads: threads as u32,
-    };
+    let mut defines = vec![
+        ("BM", bm),
+        ("BN", bn),
+        ("WM", wm),
+        ("WN", wn),
+        ("THREADS", threads),
+        ("BACK", usize::from(form.back)),
+        ("POOL", usize::from(form.pool)),
+    ];
+    defines.extend(way_of_products());
+    let kernel = Kernel { source: Source::Product, entry: "product", defines, threads: threads as u32 };
     let blocks = [form.rows.div_ceil(bm), columns.div_ceil(bn), form.classes];
     launch(client, kernel, blocks, &read, &written, Numbers::of(*sizes));
 }

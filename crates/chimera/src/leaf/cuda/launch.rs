@@ -1,6 +1,7 @@
 //! Kernels in CUDA C++ on the queue of burn's own: the text goes to NVRTC when a kernel is first needed.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Cube, DType, Shape};
@@ -74,6 +75,23 @@ pub(in crate::leaf) fn version() -> u64 {
         hash.finalize_xof().fill(&mut bytes);
         u64::from_le_bytes(bytes)
     })
+}
+
+/// Whether products go the way of other GPUs on Hopper, too.
+static AS_OTHERS: AtomicBool = AtomicBool::new(false);
+
+/// Runs something with products as on GPUs other than Hopper, to hold that way against the CPU where no such GPU is at hand. It
+/// is for the whole program.
+pub(in crate::leaf) fn as_other_gpus<T>(run: impl FnOnce() -> T) -> T {
+    AS_OTHERS.store(true, Ordering::Relaxed);
+    let result = run();
+    AS_OTHERS.store(false, Ordering::Relaxed);
+    result
+}
+
+/// What a kernel of products is told of that.
+pub(super) fn way_of_products() -> Option<(&'static str, usize)> {
+    AS_OTHERS.load(Ordering::Relaxed).then_some(("AS_OTHERS", 1))
 }
 
 /// One kernel: its file, its name there, what is defined before it, and the threads of a block.

@@ -105,7 +105,11 @@ pub(super) fn forward(
     let numbers = || sizes.numbers(how, how.has_around);
     launch(client, sizes.kernel("statistics"), sizes.by_share(), &[&input.handle], &[&parts], numbers());
     let found = floats(client, 2 * sizes.channels);
-    let [new_mean, new_variance] = [0, 1].map(|_| floats(client, sizes.channels));
+    // A recording finds them where it left them the last time.
+    let [new_mean, new_variance] = [&mean, &variance].map(|running| match client.is_capturing() {
+        true => running.handle.clone(),
+        false => floats(client, sizes.channels),
+    });
     launch(
         client,
         sizes.kernel("finish_statistics"),

@@ -48,7 +48,7 @@ __device__ __forceinline__ void multiply(float (&sum)[4], const u32 (&a)[4], u32
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(AS_OTHERS)
 // Hopper multiplies for four warps at a time: each warp brings its 16 rows of A in registers, laid out as for `multiply`, and
 // all read B from shared memory by themselves. Sums lie as those of `multiply`, eight columns after eight.
 #define WARP_GROUPS 1

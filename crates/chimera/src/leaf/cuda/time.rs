@@ -93,7 +93,7 @@ impl Backward<Cube, 2> for Pool {
     }
 }
 
-fn doubled(now: Array, count: usize) -> Array {
+pub(super) fn with_earlier(now: Array, count: usize) -> Array {
     let now = contiguous(now);
     let [samples, width] = sizes(&now, count);
     let both = floats(&now.client, 2 * samples * count * width);
@@ -108,10 +108,6 @@ fn doubled(now: Array, count: usize) -> Array {
     array(&now, both, [samples * count, 2 * width])
 }
 
-pub(super) fn with_earlier(now: Array, count: usize) -> Array {
-    doubled(now, count)
-}
-
 #[derive(Debug)]
 struct WithEarlier;
 
@@ -120,7 +116,7 @@ pub(super) fn with_earlier_tracked<C: CheckpointStrategy>(
     count: usize,
 ) -> FloatTensor<Autodiff<Cube, C>> {
     let nodes = [now.node()];
-    let both = doubled(now.into_primitive(), count);
+    let both = with_earlier(now.into_primitive(), count);
     match WithEarlier.prepare::<C>(nodes).compute_bound().stateful() {
         OpsKind::Tracked(prepared) => prepared.finish((both.clone(), count), both),
         OpsKind::UnTracked(prepared) => prepared.finish(both),

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use burn::module::Module;
-use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::store::ModuleRecord;
 use burn::tensor::{Bytes, Device, Tensor, TensorData};
 
@@ -11,13 +10,14 @@ use super::{EpochRecord, StopReason, TrainEvent, Training};
 use crate::data::rows::FitRows;
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
-use crate::leaf::adam::AdamSettings;
+use crate::leaf::adam::{AdamSettings, ModuleAdam};
 use crate::leaf::bank::{LeafBank, LeafBankConfig, Stored};
 use crate::leaf::checkpoint::{Checkpoint, State};
 use crate::leaf::config::LeafConfig;
 use crate::leaf::conv::has_queue;
 use crate::leaf::features::Scale;
-use crate::leaf::loss::{cross_entropy, positive_weights};
+use crate::leaf::learner::{Learner, Lesson};
+use crate::leaf::loss::positive_weights;
 use crate::leaf::vectors::View;
 use crate::media::augment::{Augment, AugmentParams};
 use crate::seed::stream;
@@ -57,10 +57,13 @@ impl Learned {
 /// A run in memory.
 pub(super) struct Run {
     bank: LeafBank,
-    optimizer: ModuleOptimizer,
+    optimizer: ModuleAdam,
     epochs: Vec<EpochRecord>,
     /// The best epoch, and its encoder and heads as a model has them.
     best: Option<(usize, [Vec<u8>; 2])>,
+    /// Whether the GPU is asked for each step by itself.
+    #[cfg(feature = "cuda")]
+    one_by_one: bool,
 }
 
 impl Run {
@@ -78,7 +81,14 @@ impl Run {
         if config.freeze {
             bank = bank.frozen();
         }
-        Ok(Self { bank, optimizer: adam(config).init(), epochs: Vec::new(), best: None })
+        Ok(Self {
+            bank,
+            optimizer: adam(config).init(),
+            epochs: Vec::new(),
+            best: None,
+            #[cfg(feature = "cuda")]
+            one_by_one: false,
+        })
     }
 
     /// Its bank, on a device that records gradients.
@@ -110,7 +120,7 @@ impl Run {
         if training.config.freeze {
             self.bank = self.bank.clone().frozen();
         }
-        let restored = adam(training.config).init().from_bytes(Bytes::from_bytes_vec(optimizer));
+        let restored = adam(training.config).init().with_bytes(Bytes::from_bytes_vec(optimizer));
         self.optimizer = restored.map_err(|error| unusable(&error))?;
         self.best = state.best.zip(best);
         self.epochs = state.epochs;
@@ -126,35 +136,57 @@ impl Run {
         rows: &[usize],
         events: &mut (dyn FnMut(TrainEvent<'_>) + Send),
     ) -> Result<(f64, f64)> {
+        let learner = Learner::new(self.bank.clone(), self.optimizer.clone(), learned.positive_weights.clone());
+        #[cfg(feature = "cuda")]
+        let mut learner = if self.one_by_one { learner.one_by_one() } else { learner };
+        #[cfg(not(feature = "cuda"))]
+        let mut learner = learner;
+        let passed = self.pass(training, view, learned, rows, &mut learner, events);
+        #[cfg(feature = "cuda")]
+        if let Some(why) = learner.refusal() {
+            // Weights and means are still those before the epoch: it begins anew.
+            self.one_by_one = true;
+            events(TrainEvent::OneByOne { why });
+            return self.epoch(training, view, learned, rows, events);
+        }
+        let (mean, rate) = passed?;
+        (self.bank, self.optimizer) = learner.into_parts()?;
+        if mean > DIVERGED {
+            return Err(self.diverged(training, &format!("its mean loss is {mean:.1}")));
+        }
+        Ok((mean, rate))
+    }
+
+    fn pass(
+        &self,
+        training: &Training<'_>,
+        view: View<'_>,
+        learned: &Learned,
+        rows: &[usize],
+        learner: &mut Learner,
+        events: &mut (dyn FnMut(TrainEvent<'_>) + Send),
+    ) -> Result<(f64, f64)> {
         let (config, epoch) = (training.config, self.epochs.len() + 1);
         let mut order = rows.to_vec();
         stream(config.seed, "order of train rows", epoch as u64).shuffle(&mut order);
         let batches = batches(&order, config.batch, training.needs_company());
         let steps = batches.len();
         let mut losses = Losses::new(if has_queue(&training.device) { READ_TOGETHER } else { 1 });
-        let mut rate = config.rate;
-        // Taken along by value: a second handle on the weights would make the optimizer copy them in each step.
-        let mut bank = self.bank.clone();
+        let (mut rate, device) = (config.rate, self.bank.device());
         for (step, rows) in batches.into_iter().enumerate() {
             let augment = learned.augment.as_ref().map(|augment| (augment, epoch as u64));
-            let answer = view.answer(&bank, rows, augment)?;
-            let targets = view.samples.targets(rows, &bank.device())?;
-            let loss = cross_entropy(answer.logits, &targets, learned.positive_weights.clone());
-            losses.push(loss.clone().detach(), known_labels(view, rows));
-            let gradients = GradientsParams::from_grads(loss.backward(), &bank);
             rate = config.rate * config.schedule.share((epoch - 1) * steps + step, config.epochs * steps);
-            bank = self.optimizer.step(rate, bank, gradients);
-            if losses.are_due() || step + 1 == steps {
+            let lesson = Lesson { seen: view.seen(rows, augment, &device)?, labels: view.samples.labels(rows), rate };
+            let known = lesson.labels.iter().flatten().count() as f64;
+            let is_last = step + 1 == steps;
+            let loss = if is_last { learner.last_step(lesson)? } else { learner.step(lesson)? };
+            losses.push(loss, known);
+            if losses.are_due() || is_last {
                 let report = |step: usize, loss: f64| events(TrainEvent::Step { epoch, step, steps, loss });
                 losses.read(report).map_err(|what| self.diverged(training, &what))?;
             }
         }
-        self.bank = bank;
-        let mean = losses.mean();
-        if mean > DIVERGED {
-            return Err(self.diverged(training, &format!("its mean loss is {mean:.1}")));
-        }
-        Ok((mean, rate))
+        Ok((losses.mean(), rate))
     }
 
     /// What is said of a run whose next epoch came to nothing.
@@ -195,7 +227,7 @@ impl Run {
         let failed = |error: &dyn std::fmt::Display| Error::input(format!("cannot record the run: {error}"), None);
         // Running statistics are up to date: the look at held-out rows asked for them.
         let bank = self.bank.clone().into_record().into_bytes().map_err(|error| failed(&error))?;
-        let optimizer = self.optimizer.into_bytes().map_err(|error| failed(&error))?;
+        let optimizer = self.optimizer.to_bytes().map_err(|error| failed(&error))?;
         let (best, weights) = self.best.clone().unzip();
         let state = State::new(key, config, &self.epochs, best);
         Ok(Checkpoint { state, bank: bank.to_vec(), optimizer: optimizer.to_vec(), best: weights })
@@ -266,14 +298,6 @@ impl Losses {
     fn mean(&self) -> f64 {
         self.sum / f64::max(self.seen, 1.0)
     }
-}
-
-/// Labels of some rows that are known.
-fn known_labels(view: View<'_>, rows: &[usize]) -> f64 {
-    let table = view.samples.dataset().table();
-    let known =
-        |&row: &usize| (0..table.concepts.len()).filter(|&column| table.labels.get(row, column).is_some()).count();
-    rows.iter().map(known).sum::<usize>() as f64
 }
 
 fn adam(config: &LeafConfig) -> AdamSettings {

@@ -1,0 +1,85 @@
+//! Launches that are recorded once and then put on the queue as one: the host takes some 18 µs for each launch that it puts
+//! there by itself, which is longer than most of them run.
+//!
+//! A recording runs on the memory that it was made with. What it is fed with is written there before it is repeated.
+
+use burn::backend::{BackendTensor, DType, DispatchTensorKind};
+use burn::cubecl::client::Graph;
+use burn::cubecl::prelude::Client;
+use burn::cubecl::server::{Handle, ServerError};
+use burn::tensor::{Bytes, Device, Int, Tensor, TensorData};
+
+/// What a recording is fed with: memory whose content is replaced from outside.
+pub(in crate::leaf) struct Fed {
+    client: Client,
+    handle: Handle,
+}
+
+impl Fed {
+    /// Bytes, as a tensor and as a place to write to; nothing where tensors of the device lie elsewhere.
+    pub(in crate::leaf) fn bytes(bytes: Vec<u8>, device: &Device) -> Option<(Tensor<1, Int>, Self)> {
+        let tensor = super::uploaded(bytes, device);
+        match tensor.clone().into_dispatch().kind {
+            DispatchTensorKind::Cube(BackendTensor::Int(array)) if array.dtype == DType::U8 => {
+                Some((tensor, Self { client: array.client, handle: array.handle }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Numbers in rows, likewise. They record no gradients.
+    pub(in crate::leaf) fn numbers<const D: usize>(
+        numbers: Vec<f32>,
+        shape: [usize; D],
+        device: &Device,
+    ) -> Option<(Tensor<D>, Self)> {
+        let length = numbers.len();
+        // One axis at first: rows of several could be padded in memory.
+        let tensor = Tensor::<1>::from_data(TensorData::new(numbers, [length]), &device.clone().without_autodiff());
+        let tensor = tensor.reshape(shape);
+        let array = super::optimizer::array_of(&tensor)?;
+        Some((tensor, Self { client: array.client, handle: array.handle }))
+    }
+
+    /// Replaces all of it, behind what is on the queue already.
+    pub(in crate::leaf) fn replace(&self, bytes: Vec<u8>) {
+        self.client.write(&self.handle, Bytes::from_bytes_vec(bytes));
+    }
+
+    /// As [`Fed::replace`].
+    pub(in crate::leaf) fn replace_numbers(&self, numbers: &[f32]) {
+        self.replace(bytemuck::cast_slice(numbers).to_vec());
+    }
+
+    /// Makes the queue ready for a recording. What runs until then leaves the memory behind that the recording will use.
+    pub(in crate::leaf) fn prepare(&self) -> Result<(), ServerError> {
+        self.client.graph_prepare()
+    }
+
+    /// Records what `run` puts on the queue, none of which happens yet.
+    pub(in crate::leaf) fn record<T>(&self, run: impl FnOnce() -> T) -> Result<(Recording, T), ServerError> {
+        self.client.start_capture()?;
+        let result = run();
+        Ok((Recording(self.client.stop_capture()?), result))
+    }
+}
+
+/// Launches in their order.
+pub(in crate::leaf) struct Recording(Graph);
+
+impl Recording {
+    /// Puts all of it on the queue. Everything that it reads and writes and that was there before it was recorded must still
+    /// be there.
+    pub(in crate::leaf) fn repeat(&self) -> Result<(), ServerError> {
+        #[allow(
+            unsafe_code,
+            reason = "the learner that recorded it holds what it reads and writes, and ends it with them"
+        )]
+        // SAFETY: its temporary memory is kept from others for as long as it lives; weights, means and what it is fed with
+        // are held by the `Repeated` that owns it, which is dropped before any of them changes its place. All of it happens
+        // in the one queue of the thread that learns.
+        unsafe {
+            self.0.replay()
+        }
+    }
+}
