@@ -69,22 +69,26 @@ pub fn add_columns(chosen: Chosen<'_>, patch: Patch, from: &[f32], to: &mut [f32
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx512f") {
-                #[target_feature(enable = "avx512f")]
-                unsafe fn wide(columns: Columns<'_>) {
-                    unsafe { columns.add_in_large_blocks::<__m512>() }
-                }
-                return wide(columns);
+                return add_columns_avx512(columns);
             }
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                #[target_feature(enable = "avx2,fma")]
-                unsafe fn wide(columns: Columns<'_>) {
-                    unsafe { columns.add_in_small_blocks::<[__m256; 2]>() }
-                }
-                return wide(columns);
+                return add_columns_avx2(columns);
             }
         }
         columns.add_in_small_blocks::<[f32; LANES]>();
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn add_columns_avx512(columns: Columns<'_>) {
+    unsafe { columns.add_in_large_blocks::<__m512>() }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn add_columns_avx2(columns: Columns<'_>) {
+    unsafe { columns.add_in_small_blocks::<[__m256; 2]>() }
 }
 
 fn farthest(offsets: &[u32]) -> usize {
@@ -303,22 +307,26 @@ impl Runs {
             #[cfg(target_arch = "x86_64")]
             {
                 if is_x86_feature_detected!("avx512f") {
-                    #[target_feature(enable = "avx512f")]
-                    unsafe fn wide(runs: &Runs, patch: Patch, from: *const f32, to: *mut f32) {
-                        unsafe { runs.add_in_large_blocks::<__m512>(patch, from, to) }
-                    }
-                    return wide(self, patch, from, to);
+                    return self.add_avx512(patch, from, to);
                 }
                 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                    #[target_feature(enable = "avx2,fma")]
-                    unsafe fn wide(runs: &Runs, patch: Patch, from: *const f32, to: *mut f32) {
-                        unsafe { runs.add_in_small_blocks::<[__m256; 2]>(patch, from, to) }
-                    }
-                    return wide(self, patch, from, to);
+                    return self.add_avx2(patch, from, to);
                 }
             }
             self.add_in_small_blocks::<[f32; LANES]>(patch, from, to);
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn add_avx512(&self, patch: Patch, from: *const f32, to: *mut f32) {
+        unsafe { self.add_in_large_blocks::<__m512>(patch, from, to) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn add_avx2(&self, patch: Patch, from: *const f32, to: *mut f32) {
+        unsafe { self.add_in_small_blocks::<[__m256; 2]>(patch, from, to) }
     }
 
     #[inline(always)]

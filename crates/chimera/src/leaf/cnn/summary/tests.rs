@@ -49,3 +49,23 @@ fn results_and_gradients_are_those_of_burn() {
         near(ours, theirs, "bias");
     }
 }
+
+#[test]
+fn threads_change_no_bit() {
+    let run = |threads: usize| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
+            let (device, random) = (Device::flex().autodiff(), &mut fastrand::Rng::with_seed(6));
+            let maps = drawn([9, 7, 8, 20], random, &device);
+            let (weight, bias) = (drawn([33, 20, 1, 1], random, &device), drawn([33], random, &device));
+            let factors = drawn([9, GRID * GRID * 20 + 33], random, &device).detach();
+            let result = summary(maps.clone(), weight.clone(), bias.clone());
+            let gradients = (result.clone() * factors).sum().backward();
+            let gradient = |of: &Tensor<4>| of.grad(&gradients).unwrap().into_data();
+            (result.into_data(), gradient(&maps), gradient(&weight), bias.grad(&gradients).unwrap().into_data())
+        })
+    };
+    let one = run(1);
+    for threads in [2, 3, 16] {
+        assert_eq!(one, run(threads), "{threads} threads");
+    }
+}
