@@ -285,11 +285,13 @@ mod recorded {
             Step::new(self.settings, rate as f32, time).numbers().in_order()
         }
 
-        /// The last step was recorded, not taken.
-        pub(in crate::leaf) fn end_recording(&mut self) {
+        /// Steps have numbers of their own again. Says whether the last one was recorded, which is to say not taken.
+        pub(in crate::leaf) fn end_recording(&mut self, was_recorded: bool) {
             *self.recorded.numbers.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            self.recorded.ahead.store(-1, Ordering::Relaxed);
-            self.recorded.time.fetch_sub(1, Ordering::Relaxed);
+            if was_recorded {
+                self.recorded.ahead.store(-1, Ordering::Relaxed);
+                self.recorded.time.fetch_sub(1, Ordering::Relaxed);
+            }
         }
 
         /// The same where nothing was recorded: parameters know all steps.

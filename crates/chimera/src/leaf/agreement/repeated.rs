@@ -1,5 +1,5 @@
-//! Whether steps that a GPU recorded and repeats are those that it takes one by one, to the last bit: two passes over
-//! batches, the last of each smaller, with other samples, labels and rates in each step.
+//! Whether steps that a GPU recorded and repeats are those that it takes one by one, to the last bit: passes over
+//! batches with other samples, labels and rates in each step.
 
 use std::num::NonZeroUsize;
 
@@ -18,8 +18,9 @@ use crate::media::frames::FrameShape;
 
 const CONCEPTS: usize = 7;
 
-/// Samples of each step of a pass.
-const STEPS: [usize; 6] = [6, 6, 6, 6, 6, 4];
+/// Samples of each step of three passes: one in which nothing is repeated that was recorded, one with many steps, and one in
+/// which sizes change in between.
+const PASSES: [&[usize]; 3] = [&[6, 6, 4], &[6, 6, 6, 6, 6, 4], &[6, 6, 6, 3, 6, 6, 6, 6]];
 
 /// Compares all networks. What a device cannot do at all is as far apart as can be.
 pub(super) fn check(device: &Device) -> Vec<Agreement> {
@@ -42,8 +43,8 @@ pub(super) fn check(device: &Device) -> Vec<Agreement> {
     compared.concat()
 }
 
-/// Losses of two passes, and weights and running statistics after them. The optimizer's own means and its count of steps
-/// show in the second pass.
+/// Losses of all passes, and weights and running statistics after them. The optimizer's own means and its count of steps
+/// show in the later passes.
 fn learned(
     device: &Device,
     network: Network,
@@ -59,16 +60,16 @@ fn learned(
     let shape = FrameShape::new(frames, size, size)?;
     let mut random = fastrand::Rng::with_seed(17);
     let mut losses = Vec::new();
-    for _ in 0..2 {
+    for steps in PASSES {
         let learner = Learner::new(bank, optimizer, None);
         let mut learner = if one_by_one { learner.one_by_one() } else { learner };
-        for (step, samples) in STEPS.into_iter().enumerate() {
+        for (step, &samples) in steps.iter().enumerate() {
             let bytes: Vec<u8> = (0..samples * shape.bytes()).map(|_| random.u8(..)).collect();
             let bytes: Vec<&[u8]> = bytes.chunks_exact(shape.bytes()).collect();
             let labels = (0..samples * CONCEPTS).map(|_| (random.u8(..) > 40).then(|| random.bool())).collect();
             let seen = Seen::Samples(input::batch(&bytes, shape, NonZeroUsize::MIN, &device)?);
             let lesson = Lesson { seen, labels, rate: 1e-3 / (1.0 + step as f64) };
-            let is_last = step + 1 == STEPS.len();
+            let is_last = step + 1 == steps.len();
             let loss = if is_last { learner.last_step(lesson)? } else { learner.step(lesson)? };
             losses.push(loss);
         }

@@ -58,9 +58,18 @@ impl Fed {
 
     /// Records what `run` puts on the queue, none of which happens yet.
     pub(in crate::leaf) fn record<T>(&self, run: impl FnOnce() -> T) -> Result<(Recording, T), ServerError> {
-        self.client.start_capture()?;
+        if let Err(error) = self.client.start_capture() {
+            self.abandon();
+            return Err(error);
+        }
         let result = run();
         Ok((Recording(self.client.stop_capture()?), result))
+    }
+
+    /// The queue is as before it was made ready.
+    pub(in crate::leaf) fn abandon(&self) {
+        // There is no recording to end, which is what the error would say.
+        let _ = self.client.stop_capture();
     }
 }
 

@@ -4,6 +4,8 @@
 //! between, and is recorded right after it was taken. From then on samples, labels and the optimizer's numbers are written to
 //! where the recording reads them, and the whole step is one entry of the queue.
 
+use std::thread::{self, ThreadId};
+
 use burn::tensor::{Int, Tensor};
 
 use super::{Learner, Lesson, lost};
@@ -36,6 +38,8 @@ pub(super) struct Kind {
     /// Count, height and width of frames.
     sizes: [usize; 3],
     labels: usize,
+    /// Each thread has a queue of its own, and a recording is for one queue.
+    thread: ThreadId,
 }
 
 /// A step that was recorded. The recording comes first, so that it is gone before what it reads.
@@ -94,7 +98,9 @@ impl Repeated {
     pub(super) fn kind(&self, lesson: &Lesson) -> Option<Kind> {
         match (self, &lesson.seen) {
             (Self::Never(_), _) => None,
-            (_, Seen::Samples(Batch::Bytes(frames))) => Some(Kind { sizes: frames.sizes, labels: lesson.labels.len() }),
+            (_, Seen::Samples(Batch::Bytes(frames))) => {
+                Some(Kind { sizes: frames.sizes, labels: lesson.labels.len(), thread: thread::current().id() })
+            }
             _ => None,
         }
     }
@@ -159,13 +165,17 @@ impl Learner {
         fed.adam.1.replace_numbers(&self.optimizer.next_numbers(lesson.rate));
         fed.adam.1.prepare().map_err(|error| self.refused(&error))?;
         self.optimizer.begin_recording(fed.adam.0.clone());
-        let loss = self.move_bank(bank, fed.seen(kind.sizes), &fed.targets(), lesson.rate)?;
-        let bank = self.bank.take().ok_or_else(lost)?;
+        let taken = self.move_bank(bank, fed.seen(kind.sizes), &fed.targets(), lesson.rate);
+        let (Ok(loss), Some(bank)) = (&taken, self.bank.take()) else {
+            self.optimizer.end_recording(false);
+            fed.adam.1.abandon();
+            return taken;
+        };
         let recorded = fed.adam.1.record(|| self.move_bank(bank, fed.seen(kind.sizes), &fed.targets(), lesson.rate));
-        self.optimizer.end_recording();
+        self.optimizer.end_recording(true);
         let (recording, place) = recorded.map_err(|error| self.refused(&error))?;
         self.repeated = Repeated::Recorded(Box::new(Recorded { recording, kind, fed, loss: place? }));
-        Ok(loss)
+        Ok(loss.clone())
     }
 
     /// What is said of a device that does not record.
