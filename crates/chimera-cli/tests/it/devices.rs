@@ -22,7 +22,7 @@ fn a_device_that_is_none_is_refused() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run("selftest --device cpu");
     assert!(ran.code == 2 && ran.err.contains("`--device cpu` names no GPU"), "{}", ran.err);
-    for command in ["train ds --out model", "score model new", "eval model ds -o report", "explain model new"] {
+    for command in ["train ds --out model", "score model new", "eval model ds -o report", "explain model new", "demo"] {
         let ran = sandbox.run(&format!("{command} --device gpu"));
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains("expected `auto`, `cpu` or `cuda:N`, got `gpu`"), "{}", ran.err);

@@ -70,7 +70,8 @@ impl AdamSettings {
     }
 }
 
-/// Adam for all parameters of a module.
+/// Adam for all parameters of a module. Clones share what they know of steps that are recorded on a GPU, so of these one is used
+/// at a time.
 #[derive(Clone)]
 pub struct ModuleAdam {
     parameters: ModuleOptimizer,
@@ -89,7 +90,7 @@ impl ModuleAdam {
         module
     }
 
-    /// Both means of every parameter, as burn writes them.
+    /// Both means of every parameter and the number of steps, as burn writes them.
     ///
     /// # Errors
     /// What burn cannot write.
@@ -295,7 +296,8 @@ mod recorded {
         }
 
         /// The same where nothing was recorded: parameters know all steps.
-        pub(in crate::leaf) fn without_recording(self) -> Self {
+        pub(in crate::leaf) fn without_recording(mut self) -> Self {
+            self.end_recording(false);
             self.recorded.was_taken();
             self
         }

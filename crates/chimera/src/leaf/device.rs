@@ -267,11 +267,10 @@ mod available {
         opened.keys().copied().find(|&number| device == Device::cuda(number))
     }
 
-    /// Whether nothing is made ready behind the scenes for a device any more.
-    pub(crate) fn is_settled(device: &Device) -> bool {
-        let number = number(device);
+    /// Whether nothing is made ready behind the scenes any more.
+    pub(crate) fn is_settled() -> bool {
         let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-        number.and_then(|number| opened.get(&number)).is_none_or(|gates| gates.get().is_some())
+        opened.values().all(|gates| gates.get().is_some())
     }
 
     /// What teaches and runs gates on a device; `None` for the processor.

@@ -1,7 +1,7 @@
 //! A leaf bank while it learns: one step after the other, each an answer, its loss, and Adam.
 //!
 //! A GPU takes a step of a small network in less time than the host needs to ask for its hundred kernels. So a step is
-//! recorded there, and [repeated](repeated) with other samples.
+//! recorded there, and repeated with other samples.
 
 #[cfg(feature = "cuda")]
 mod repeated;
@@ -31,6 +31,9 @@ pub struct Lesson {
 
 /// A bank and its optimizer.
 pub struct Learner {
+    // The first to be dropped: it reads and writes what the others hold.
+    #[cfg(feature = "cuda")]
+    repeated: Repeated,
     /// Taken out for a step: a second handle on weights would make the optimizer copy them.
     bank: Option<LeafBank>,
     optimizer: ModuleAdam,
@@ -39,8 +42,6 @@ pub struct Learner {
     /// Both as they were before the first step: so that it gives weights and means memory of their own, where it is taken.
     #[cfg(feature = "cuda")]
     before: Option<(LeafBank, ModuleAdam)>,
-    #[cfg(feature = "cuda")]
-    repeated: Repeated,
 }
 
 impl Learner {
@@ -58,11 +59,15 @@ impl Learner {
         }
     }
 
-    /// The bank and the optimizer after the last step, which must have been a [last](Learner::last_step) one.
+    /// The bank and the optimizer after a [last](Learner::last_step) step.
     ///
     /// # Errors
-    /// Where a step failed before.
+    /// Where a step failed before, or the last one was none, so that the optimizer may not know how many there were.
     pub fn into_parts(self) -> Result<(LeafBank, ModuleAdam)> {
+        #[cfg(feature = "cuda")]
+        if self.is_recorded() {
+            return Err(Error::input("expected a last step, got others that may follow".to_owned(), None));
+        }
         Ok((self.bank.ok_or_else(lost)?, self.optimizer))
     }
 
@@ -78,7 +83,7 @@ impl Learner {
         self.last_step(lesson)
     }
 
-    /// The same where none follows that is like it. After it, weights and optimizer are as in all other programs.
+    /// The same where none follows that is like it. After it, every parameter knows how many steps there were.
     ///
     /// # Errors
     /// As [`Learner::step`].

@@ -22,7 +22,7 @@ type Supply<'a> = dyn FnMut(&str, &[usize]) -> Result<Vec<f32>> + 'a;
 /// Parameters and running statistics by the paths of their fields, variants of enums left out.
 pub(super) fn taken(module: &impl Module) -> BTreeMap<String, Array> {
     let mut taker = Taker::default();
-    // Running statistics are brought up to date by it.
+    // Without gradients: values are read, nothing else.
     module.valid().visit(&mut taker);
     taker.found
 }

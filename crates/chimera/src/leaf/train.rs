@@ -88,7 +88,7 @@ pub enum TrainEvent<'a> {
     },
     /// Samples go once through the network, which is frozen.
     Vectors(Progress),
-    /// A GPU would not repeat a step that it has recorded. The epoch begins anew, and takes longer.
+    /// A GPU would not record a step, or repeat it. The epoch begins anew, and takes longer.
     OneByOne {
         /// What it said.
         why: &'a str,

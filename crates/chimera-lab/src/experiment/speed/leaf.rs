@@ -101,14 +101,13 @@ fn ours(bench: &Bench<'_>, case: Case, device: &Device, on: On) -> Result<Vec<Me
 }
 
 fn timed(bench: &Bench<'_>, case: Case, device: &Device, on: On) -> Result<Vec<Measurement>> {
-    let (mut training, mut encoding) = (Training::new(bench, case, device)?, Encoding::new(bench, case, device)?);
-    let mut measured = Vec::new();
-    for (what, steps) in [("train", &mut training as &mut dyn Steps), ("encode", &mut encoding)] {
+    let measured = |what: &str, steps: &mut dyn Steps| -> Result<Measurement> {
         let timed = seconds_a_step(steps, bench.budget())?;
         let rate = (case.batch as f64 / timed.seconds, UNIT);
-        measured.push(Measurement::ours(what, &case.name(), on, rate).costing(case.cost(what)).timed(timed));
-    }
-    Ok(measured)
+        Ok(Measurement::ours(what, &case.name(), on, rate).costing(case.cost(what)).timed(timed))
+    };
+    let training = measured("train", &mut Training::new(bench, case, device)?)?;
+    Ok(vec![training, measured("encode", &mut Encoding::new(bench, case, device)?)?])
 }
 
 /// Samples as the cache has them: bytes.

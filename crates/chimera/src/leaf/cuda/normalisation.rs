@@ -105,7 +105,8 @@ pub(super) fn forward(
     let numbers = || sizes.numbers(how, how.has_around);
     launch(client, sizes.kernel("statistics"), sizes.by_share(), &[&input.handle], &[&parts], numbers());
     let found = floats(client, 2 * sizes.channels);
-    // A recording finds them where it left them the last time.
+    // A recording finds them where it left them the last time. The step before it, for which the queue is made ready already,
+    // is no first one: nobody else holds them any more.
     let [new_mean, new_variance] = [&mean, &variance].map(|running| match client.is_capturing() {
         true => running.handle.clone(),
         false => floats(client, sizes.channels),

@@ -79,13 +79,13 @@ __device__ __forceinline__ bool add_parts(const float* parts, const Sizes& sizes
   return true;
 }
 
-// Mean and one over the deviation of each channel, and the running statistics after this batch.
+// Mean and one over the deviation of each channel, and the running statistics after this batch, which may lie where those
+// before it are.
 #ifdef ONLY_finish_statistics
 extern "C" __global__ void __launch_bounds__(256)
 finish_statistics(const float* __restrict__ input, const float* __restrict__ parts,
-                  const float* __restrict__ running_mean, const float* __restrict__ running_variance,
-                  float* __restrict__ found, float* __restrict__ new_mean, float* __restrict__ new_variance,
-                  const Sizes sizes) {
+                  const float* running_mean, const float* running_variance, float* __restrict__ found, float* new_mean,
+                  float* new_variance, const Sizes sizes) {
   const int channel = blockIdx.x * 32 + threadIdx.x % 32;
   float sum, square;
   if (!add_parts(parts, sizes, channel, sum, square)) return;

@@ -41,6 +41,14 @@ impl Fed {
         Some((tensor, Self { client: array.client, handle: array.handle }))
     }
 
+    /// Whether what was written is there; a write that failed says nothing by itself.
+    pub(in crate::leaf) fn check<const N: usize>(all: [&Self; N]) -> Result<(), ServerError> {
+        match all.first() {
+            Some(first) => first.client.check(all.iter().map(|fed| &fed.handle)),
+            None => Ok(()),
+        }
+    }
+
     /// Replaces all of it, behind what is on the queue already.
     pub(in crate::leaf) fn replace(&self, bytes: Vec<u8>) {
         self.client.write(&self.handle, Bytes::from_bytes_vec(bytes));
@@ -77,16 +85,13 @@ impl Fed {
 pub(in crate::leaf) struct Recording(Graph);
 
 impl Recording {
-    /// Puts all of it on the queue. Everything that it reads and writes and that was there before it was recorded must still
-    /// be there.
+    /// Puts all of it on the queue.
     pub(in crate::leaf) fn repeat(&self) -> Result<(), ServerError> {
-        #[allow(
-            unsafe_code,
-            reason = "the learner that recorded it holds what it reads and writes, and ends it with them"
-        )]
-        // SAFETY: its temporary memory is kept from others for as long as it lives; weights, means and what it is fed with
-        // are held by the `Repeated` that owns it, which is dropped before any of them changes its place. All of it happens
-        // in the one queue of the thread that learns.
+        #[allow(unsafe_code, reason = "what it reads and writes is kept where it is for as long as it lives")]
+        // SAFETY: cubecl guards every page that a recorded launch was given until the recording is dropped, which waits for
+        // what is under way: nothing on them moves or is handed to somebody else. Weights, means and what it is fed with
+        // are held by the `Learner`, which lets go of the recording before any step that could put them elsewhere, and which
+        // repeats only in the thread, and so in the queue, that recorded.
         unsafe {
             self.0.replay()
         }

@@ -2,10 +2,11 @@
 //!
 //! The first step gives weights and means memory of their own, the second leaves the memory behind that a step needs in
 //! between, and is recorded right after it was taken. From then on samples, labels and the optimizer's numbers are written to
-//! where the recording reads them, and the whole step is one entry of the queue.
+//! where the recording reads them, and all kernels of the step are one entry of the queue.
 
 use std::thread::{self, ThreadId};
 
+use burn::cubecl::server::ServerError;
 use burn::tensor::{Int, Tensor};
 
 use super::{Learner, Lesson, lost};
@@ -84,12 +85,13 @@ impl AllFed {
         Seen::Samples(Batch::Frames(normalised_there(self.bytes.0.clone(), sizes)))
     }
 
-    fn feed(&self, bytes: Vec<u8>, labels: &[Option<bool>], adam: [f32; 6]) {
+    fn feed(&self, bytes: Vec<u8>, labels: &[Option<bool>], adam: [f32; 6]) -> std::result::Result<(), ServerError> {
         let [holds, known] = numbers(labels);
         self.bytes.1.replace(bytes);
         self.labels.1.replace_numbers(&holds);
         self.known.1.replace_numbers(&known);
         self.adam.1.replace_numbers(&adam);
+        Fed::check([&self.bytes.1, &self.labels.1, &self.known.1, &self.adam.1])
     }
 }
 
@@ -119,15 +121,21 @@ impl Learner {
     pub fn one_by_one(mut self) -> Self {
         self.optimizer = self.optimizer.without_recording();
         self.repeated = Repeated::Never(None);
+        self.before = None;
         self
     }
 
-    /// Why the device did not repeat a step. Its bank is lost then.
-    pub(in crate::leaf) fn refusal(&self) -> Option<&str> {
+    /// Why the device did not record or repeat a step. The bank is lost then.
+    pub(in crate::leaf) fn refusal(&self) -> Option<String> {
         match &self.repeated {
-            Repeated::Never(why) => why.as_deref(),
+            Repeated::Never(why) => why.clone(),
             _ => None,
         }
+    }
+
+    /// Whether the next step can be one that is repeated.
+    pub(in crate::leaf) fn is_recorded(&self) -> bool {
+        matches!(self.repeated, Repeated::Recorded(_))
     }
 
     /// A step as it was recorded, or one that is taken, and recorded where one like it was taken before.
@@ -135,25 +143,21 @@ impl Learner {
         match &self.repeated {
             Repeated::Recorded(recorded) if recorded.kind == kind => {
                 let Seen::Samples(Batch::Bytes(FrameBytes { bytes, .. })) = lesson.seen else { return Err(lost()) };
-                recorded.fed.feed(bytes, &lesson.labels, self.optimizer.repeated(lesson.rate));
-                match recorded.recording.repeat() {
+                let fed = recorded.fed.feed(bytes, &lesson.labels, self.optimizer.repeated(lesson.rate));
+                match fed.and_then(|()| recorded.recording.repeat()) {
                     // The next step writes its loss to the same place.
                     Ok(()) => Ok(recorded.loss.clone().add_scalar(0.0)),
                     Err(error) => Err(self.refused(&error)),
                 }
             }
-            Repeated::Once(before) if *before == kind && self.may_record() => self.step_and_record(lesson, kind),
+            // While another thread uses the driver, the driver refuses both of them.
+            Repeated::Once(before) if *before == kind && is_settled() => self.step_and_record(lesson, kind),
             _ => {
                 let loss = self.last_step(lesson)?;
                 self.repeated = Repeated::Once(kind);
                 Ok(loss)
             }
         }
-    }
-
-    /// While somebody else uses the driver, the driver refuses to record.
-    fn may_record(&self) -> bool {
-        self.bank.as_ref().is_some_and(|bank| is_settled(&bank.device()))
     }
 
     fn step_and_record(&mut self, lesson: Lesson, kind: Kind) -> Result<Tensor<1>> {
@@ -179,12 +183,18 @@ impl Learner {
     }
 
     /// What is said of a device that does not record.
-    fn refused(&mut self, error: &dyn std::fmt::Display) -> Error {
+    fn refused(&mut self, error: &ServerError) -> Error {
+        // After words for programmers, the reason; after it, a backtrace that release builds do not have.
+        let words = error.to_string();
+        let reason = words.split("\nBacktrace").next().unwrap_or_default();
+        let reason = reason.rsplit("Caused by:").next().unwrap_or_default().split_whitespace();
+        let why = reason.collect::<Vec<_>>().join(" ");
+        // A device that is broken does nothing one by one, either.
+        self.repeated = Repeated::Never((!error.is_device_poisoned()).then(|| why.clone()));
         // What was to be written in the recording cannot be read any more.
         self.bank = None;
-        self.repeated = Repeated::Never(Some(error.to_string()));
         Error::input(
-            format!("the GPU could not repeat a step of training: {error}"),
+            format!("the GPU could not record or repeat a step of training: {why}"),
             Some("`chimera selftest` looks at the device; `--device cpu` does without it".to_owned()),
         )
     }

@@ -28,6 +28,10 @@ const DIVERGED: f64 = 20.0;
 /// Steps whose losses are read at once from a device that works off a queue: reading one waits until the queue is empty.
 const READ_TOGETHER: usize = 16;
 
+/// Steps of an epoch from which on it pays to record one.
+#[cfg(feature = "cuda")]
+const FEW: usize = 6;
+
 /// What is the same in all steps.
 pub(super) struct Learned {
     positive_weights: Option<Tensor<1>>,
@@ -136,17 +140,14 @@ impl Run {
         rows: &[usize],
         events: &mut (dyn FnMut(TrainEvent<'_>) + Send),
     ) -> Result<(f64, f64)> {
-        let learner = Learner::new(self.bank.clone(), self.optimizer.clone(), learned.positive_weights.clone());
-        #[cfg(feature = "cuda")]
-        let mut learner = if self.one_by_one { learner.one_by_one() } else { learner };
-        #[cfg(not(feature = "cuda"))]
-        let mut learner = learner;
+        let mut learner = self.learner(training, learned, rows.len());
         let passed = self.pass(training, view, learned, rows, &mut learner, events);
         #[cfg(feature = "cuda")]
         if let Some(why) = learner.refusal() {
             // Weights and means are still those before the epoch: it begins anew.
+            drop(learner);
             self.one_by_one = true;
-            events(TrainEvent::OneByOne { why });
+            events(TrainEvent::OneByOne { why: &why });
             return self.epoch(training, view, learned, rows, events);
         }
         let (mean, rate) = passed?;
@@ -155,6 +156,29 @@ impl Run {
             return Err(self.diverged(training, &format!("its mean loss is {mean:.1}")));
         }
         Ok((mean, rate))
+    }
+
+    /// What takes the steps of an epoch.
+    #[cfg(feature = "cuda")]
+    fn learner(&mut self, training: &Training<'_>, learned: &Learned, rows: usize) -> Learner {
+        let weights = learned.positive_weights.clone();
+        let repeats = has_queue(&training.device) && rows >= FEW * training.config.batch && !self.one_by_one;
+        match repeats {
+            // All of it is kept, in case that the device refuses.
+            true => Learner::new(self.bank.clone(), self.optimizer.clone(), weights),
+            false => Learner::new(self.bank.clone(), self.taken_optimizer(training), weights).one_by_one(),
+        }
+    }
+
+    /// What takes the steps of an epoch.
+    #[cfg(not(feature = "cuda"))]
+    fn learner(&mut self, training: &Training<'_>, learned: &Learned, _: usize) -> Learner {
+        Learner::new(self.bank.clone(), self.taken_optimizer(training), learned.positive_weights.clone())
+    }
+
+    /// The optimizer, of which the epoch gives the next one: a second handle would make it copy its means.
+    fn taken_optimizer(&mut self, training: &Training<'_>) -> ModuleAdam {
+        std::mem::replace(&mut self.optimizer, adam(training.config).init())
     }
 
     fn pass(
@@ -225,7 +249,6 @@ impl Run {
 
     pub(super) fn checkpoint(&self, key: &str, config: &LeafConfig) -> Result<Checkpoint> {
         let failed = |error: &dyn std::fmt::Display| Error::input(format!("cannot record the run: {error}"), None);
-        // Running statistics are up to date: the look at held-out rows asked for them.
         let bank = self.bank.clone().into_record().into_bytes().map_err(|error| failed(&error))?;
         let optimizer = self.optimizer.to_bytes().map_err(|error| failed(&error))?;
         let (best, weights) = self.best.clone().unzip();
