@@ -4,7 +4,7 @@ use anyhow::bail;
 use chimera::data::dataset::Dataset;
 use chimera::gate::config::GateConfig;
 use chimera::gate::report::GatesReport;
-use chimera::gate::rules::GateSection;
+use chimera::gate::section::GateSection;
 use chimera::gate::stage::Place;
 use chimera::mine::record;
 use chimera::model::{self, Model};
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
     let _claimed = model::claim(folder)?;
     let device = devices::open(arguments.device, console)?;
     let model = Model::open(folder, &device)?;
-    let dataset = Dataset::open(&arguments.data)?;
+    let dataset = Dataset::open(&arguments.data)?.in_order_of(&model.manifest.bank.concepts);
     let Traced { rule_set: new, mined } = gates::load(&arguments.rules, &dataset, console)?;
     let section = model.manifest.gates.as_ref();
     let old = section.map(|section| section.rule_set(&model.manifest.bank.concepts)).transpose()?;
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
     if let Some(section) = &manifest.gates {
         gates::say_normal(section.normal_rows, console);
     }
-    let rules = counted(manifest.gates.map_or(0, |section| section.keys.len()), "rule");
+    let rules = counted(rule_set.rules.len(), "rule");
     console.say(format_args!("model in `{}` with {rules}", folder.display()));
     Ok(Outcome::Done)
 }
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
 /// Says when gates of the model's own rules had to be taught anew, and why that can be.
 fn say_taught_again(section: Option<&GateSection>, report: &GatesReport, console: &Console) {
     let Some(section) = section else { return };
-    let gone = section.own_hashes().filter(|hash| !report.gates.iter().any(|gate| gate.key == **hash)).count();
+    let gone = section.gates.trained.iter().filter(|hash| !report.gates.iter().any(|gate| gate.key == **hash)).count();
     if gone > 0 && report.counts().trained >= gone {
         let why = if section.config.nominal_only {
             "with `nominal-only`, the rows that gates are taught on depend on all rules"

@@ -43,7 +43,7 @@ fn leaves_in(folder: &Path) -> Result<Vec<csv::StringRecord>> {
 fn card(manifest: &ModelManifest, dataset: &Dataset, gates: Option<&GatesReport>, leaves: Option<&Leaves>) -> String {
     let mut text = format!("# A model of {}\n\n", plain(&manifest.dataset.name));
     let concepts = manifest.bank.concepts.len();
-    let rules = manifest.gates.as_ref().map_or(0, |section| section.keys.len());
+    let rules = gates.map_or(0, |report| report.rules.len());
     let _ = writeln!(
         text,
         "It recognises {concepts} concepts{}. Made by chimera {} with seed {}.\n",

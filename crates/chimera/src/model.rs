@@ -19,8 +19,8 @@ use crate::error::{Error, Result};
 use crate::eval::seen::{SEEN, SeenRows};
 use crate::file::{sync_folder, write_atomic};
 use crate::gate::report::GatesReport;
-pub use crate::gate::rules::GATES;
-use crate::gate::rules::GateSection;
+pub use crate::gate::section::GATES;
+use crate::gate::section::GateSection;
 use crate::gate::stage::{GateStage, files_in};
 use crate::leaf::bank::{Fingerprint, LeafBank, LeafBankConfig, Stored};
 use crate::leaf::calibrate::Calibration;
@@ -58,7 +58,7 @@ pub const FILES: [&str; 12] =
     [MANIFEST, CHECKPOINT, ENCODER, HEADS, CALIBRATION, LEAVES, LOG, RULES, GATES_REPORT, THRESHOLDS, SEEN, CARD];
 
 /// Raised when an older program cannot read a model any more, or this one an older model.
-const SCHEMA: u32 = 5;
+pub(crate) const SCHEMA: u32 = 6;
 
 /// What `manifest.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -194,7 +194,8 @@ impl Model {
         }
         if schema < SCHEMA {
             let message = format!("expected a model of layout {SCHEMA} in `{}`, got {schema}", folder.display());
-            let hint = "it was made by an older chimera; train it again (what is cached is used)";
+            let hint = "it was made by an older chimera, whose models could load gates onto the wrong parts of a rule; train it again \
+                        (cached gates are reused)";
             return Err(Error::input(message, Some(hint.to_owned())));
         }
         let manifest: ModelManifest = serde_json::from_slice(&text).map_err(|error| wrong(&path, &error))?;

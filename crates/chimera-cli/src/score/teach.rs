@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::bail;
 use chimera::baseline::{FittedOn, Teaching};
 use chimera::data::dataset::Dataset;
+use chimera::error::Error;
 use chimera::gate::stage::Place;
 use chimera::leaf::encode::EncodedRows;
 use chimera::model;
@@ -45,11 +46,12 @@ impl TrainingData {
             ),
             _ => return Ok(None),
         };
+        let open = |folder| Ok::<_, Error>(Dataset::open(folder)?.in_order_of(&engine.model.manifest.bank.concepts));
         if let Some(data) = data {
-            return Ok(Some(Dataset::open(data)?));
+            return Ok(Some(open(data)?));
         }
         if let Some(input) = input {
-            let dataset = Dataset::open(input)?;
+            let dataset = open(input)?;
             if model::difference(&engine.model.manifest, &dataset)?.is_none() {
                 return Ok(Some(dataset));
             }

@@ -25,9 +25,9 @@ pub(super) fn teach(course: &Course<'_>, negatives: Negatives) -> Result<(Baseli
     let dag = &rule_set.dag;
     // Each occurrence of a concept is another sample's, whatever the model's own chimeras are.
     let recipe = Recipe { chimeras: Depth::Deep, ..course.recipe(negatives) };
-    let plan = lesson.plan(rule_set, &vec![None; rule_set.rules.len()], &recipe, course.config.seed)?;
+    let plan = lesson.naming.plan(rule_set, &vec![None; rule_set.rules.len()], &recipe, course.config.seed)?;
     let ground = lesson.ground(rule_set);
-    let names = lesson.names(&recipe, course.config.seed, &lesson.lineage.rows)?;
+    let names = lesson.naming.own_names(&recipe, course.config.seed)?;
     // Rules of one formula are one gate.
     let mut jobs: BTreeMap<String, (Key, usize)> = BTreeMap::new();
     let keys: Vec<Option<String>> = rule_set

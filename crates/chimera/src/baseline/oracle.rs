@@ -100,7 +100,7 @@ pub(super) fn teach(course: &Course<'_>, encoded: &EncodedRows) -> Result<(Basel
         let (ground, recipe) = (&grounds[at / rules], &recipes[at / rules]);
         let truths = ground.truths(rule.root.node());
         let truth: Vec<u8> = (0..fold.numbers.len() as u32).map(|row| truths.get(row).map_or(2, u8::from)).collect();
-        let names = lesson.names(recipe, course.config.seed, &fold.print)?;
+        let names = lesson.naming.names(recipe, course.config.seed, &fold.print)?;
         let key = Key::of(format!(
             "chimera oracle {VERSION}\nformula {:?}\ntruth {}\nfeature {}\nhidden {}\n{names}",
             dag.text(rule.root),

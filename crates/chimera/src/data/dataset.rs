@@ -90,6 +90,13 @@ impl Dataset {
         &self.table
     }
 
+    /// The same dataset with its concepts in the order of a model; as it is where these are not its concepts. Columns of one
+    /// dataset may come in any order, and what a model has learned is paired with them by number.
+    #[must_use]
+    pub fn in_order_of(self, concepts: &[String]) -> Self {
+        Self { table: self.table.in_order_of(concepts), ..self }
+    }
+
     /// The table without the dataset around it.
     #[must_use]
     pub fn into_table(self) -> LabelTable {

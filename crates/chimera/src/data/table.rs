@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use chimera_logic::bits::TruthTable;
+use chimera_logic::bits::{BitTable, TruthTable};
 use chimera_logic::vocabulary::Vocabulary;
 
 pub use crate::data::cell::CellRule;
@@ -124,6 +124,22 @@ impl LabelTable {
             lines: self.lines.as_ref().map(|lines| rows.iter().map(|&row| lines[row]).collect()),
             path: self.path.clone(),
         }
+    }
+
+    /// The same table with its concepts in another order; as it is where these are not its concepts.
+    #[must_use]
+    pub(super) fn in_order_of(mut self, concepts: &[String]) -> Self {
+        let column_of = |concept: &String| self.concepts.iter().position(|other| other == concept);
+        let columns: Option<Vec<usize>> = concepts.iter().map(column_of).collect();
+        let Some(columns) = columns.filter(|columns| columns.len() == self.concepts.len()) else { return self };
+        let ordered =
+            |bits: &BitTable| BitTable::from_columns(bits.rows(), columns.iter().map(|&column| bits.column(column)));
+        self.labels = match self.labels.known() {
+            Some(known) => TruthTable::partial(ordered(self.labels.value()), ordered(known)),
+            None => TruthTable::complete(ordered(self.labels.value())),
+        };
+        self.concepts = concepts.to_vec();
+        self
     }
 
     /// The rows that a model would be trained on, by number: those of split `train`, or all where there are no splits.

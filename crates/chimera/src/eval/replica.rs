@@ -12,7 +12,7 @@ use super::run::Event;
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::gate::config::GateConfig;
-use crate::gate::rules::GateSection;
+use crate::gate::section::GateSection;
 use crate::gate::stage::{self as gates, GateStage, Material, Place};
 use crate::leaf::bank::LeafBank;
 use crate::leaf::config::LeafConfig;
@@ -144,5 +144,6 @@ fn name_of(original: &Model, leaf: &LeafConfig, gate: &GateConfig, rule_set: &Ru
         chimera_logic::printer::format_rules(rule_set),
     );
     let text = serde_json::to_vec(&parts).map_err(|error| Error::input(error.to_string(), None))?;
-    Ok(blake3::hash(&text).to_string()[..32].to_owned())
+    // Models of another layout could not be opened, and would be refused again in each run.
+    Ok(format!("{}-layout-{}", &blake3::hash(&text).to_string()[..32], model::SCHEMA))
 }

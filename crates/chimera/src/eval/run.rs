@@ -99,7 +99,10 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
     Sources::Rows { dataset, rows: &numbers }.check(&manifest.bank.encoder)?;
     let tested = site.encode(dataset, &engine.model.bank)?;
     let is_own = model::difference(&manifest, dataset)?.is_none() && tested.content() == manifest.dataset.content;
-    let training = if is_own { Some(*dataset) } else { asked.training };
+    // Columns of the same data may come in another order than the model's concepts.
+    let in_order = |training: &Dataset| training.clone().in_order_of(&manifest.bank.concepts);
+    let training = if is_own { Some(in_order(dataset)) } else { asked.training.map(in_order) };
+    let training = training.as_ref();
     // What is named is looked at, also where the dataset itself is what the model was trained on.
     let named = asked.training.map(|other| encode_training(&site, &engine, other)).transpose()?;
     let trained = named.filter(|_| !is_own);

@@ -9,10 +9,12 @@ use chimera_gate::cone::Features;
 use chimera_gate::effects::{Design, Explained};
 use chimera_gate::graft::{Effects, Labels};
 use chimera_logic::bits::TruthTable;
+use chimera_logic::vocabulary::Vocabulary;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::lesson::Slices;
+use super::named::{concepts_in, named_concepts};
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
 use crate::parallel::{in_parallel, join_columns, parts};
@@ -97,7 +99,7 @@ pub(super) fn fingerprint(effects: &Effects, labels: &TruthTable) -> String {
 }
 
 /// Writes effects under the name of their content and gives that name.
-pub(super) fn write(effects: &Effects, folder: &Path) -> Result<String> {
+pub(super) fn write(effects: &Effects, vocabulary: &Vocabulary, folder: &Path) -> Result<String> {
     let refused = |error: &dyn std::fmt::Display| Error::input(format!("cannot write the model: {error}"), None);
     let (width, concepts) = (effects.base.len(), effects.shares.len());
     let tensors = [
@@ -113,7 +115,8 @@ pub(super) fn write(effects: &Effects, folder: &Path) -> Result<String> {
         TensorView::new(Dtype::F32, sizes.clone(), bytes).map(|view| (*name, view)).map_err(|error| refused(&error))
     });
     let views = views.collect::<Result<Vec<_>>>()?;
-    let bytes = safetensors::serialize(views, None).map_err(|error| refused(&error))?;
+    let names = named_concepts(vocabulary.names()).map_err(|error| refused(&error))?;
+    let bytes = safetensors::serialize(views, Some(names)).map_err(|error| refused(&error))?;
     let name = name_of(&bytes);
     write_atomic(&folder.join(&name), |out| out.write_all(&bytes))?;
     Ok(name)
@@ -124,8 +127,8 @@ fn name_of(bytes: &[u8]) -> String {
     format!("effects-{}.safetensors", &blake3::hash(bytes).to_string()[..16])
 }
 
-/// Reads effects of so many concepts on so many numbers; whether z comes out of a ReLU is the encoder's business.
-pub(super) fn read(path: &Path, rectified: bool, [concepts, width]: [usize; 2]) -> Result<Effects> {
+/// Reads effects of these concepts on so many numbers; whether z comes out of a ReLU is the encoder's business.
+pub(super) fn read(path: &Path, rectified: bool, (concepts, width): (&[String], usize)) -> Result<Effects> {
     let bytes = std::fs::read(path).map_err(|cause| Error::read(path, cause))?;
     let refuse = || {
         let message = format!("expected `{}` as it was trained, got other content", path.display());
@@ -134,6 +137,10 @@ pub(super) fn read(path: &Path, rectified: bool, [concepts, width]: [usize; 2]) 
     if path.file_name().is_none_or(|name| *name != *name_of(&bytes)) {
         return Err(refuse());
     }
+    if concepts_in(&bytes).is_none_or(|names| names != concepts) {
+        return Err(refuse());
+    }
+    let concepts = concepts.len();
     let file = SafeTensors::deserialize(&bytes).map_err(|_| refuse())?;
     let numbers = |name: &str| -> Result<Vec<f32>> {
         Ok(bytemuck::pod_collect_to_vec(file.tensor(name).map_err(|_| refuse())?.data()))

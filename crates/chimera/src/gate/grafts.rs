@@ -4,29 +4,28 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
-use chimera_gate::cone::LeafFeature;
-use chimera_gate::gate::Gate;
 use chimera_gate::graft::Effects;
 use chimera_logic::bits::{BitTable, TruthTable};
 use chimera_logic::rules::{Rule, RuleSet};
+use chimera_logic::vocabulary::Vocabulary;
 use serde::{Deserialize, Serialize};
 
 use super::config::GateConfig;
 use super::effects;
 use super::heads::{self, ConceptHeads, TaughtHeads};
 use super::lesson::{Lesson, Slices};
+use super::loaded::{MissingGates, ModelGates};
 use super::report::{Counts, GatesReport};
-use super::rules::{GATES, GateSection, MissingGates, RuleGates, keys_of, read_gates};
+use super::rules::RuleGates;
+use super::section::GateKeys;
 use super::stage::{self, GateEvent, GateStage, Material, Place};
 use super::teacher::Teacher;
 use super::trust::Trust;
 use crate::error::{Error, Result};
 use crate::leaf::calibrate::{Calibration, Method};
 use crate::metric::columns::ScoreTable;
-use crate::model::ModelManifest;
 use crate::parallel::in_parallel;
 
 /// What became of grafts: a part of `gates.json`.
@@ -47,8 +46,8 @@ pub struct GraftsReport {
 /// What a model's manifest says about grafts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GraftSection {
-    /// As in [`GateSection`], of gates taught on grafts.
-    pub keys: Vec<Vec<Option<String>>>,
+    /// Gates trained on grafts.
+    pub gates: GateKeys,
     /// The file in [`GATES`] with what concepts add to z.
     pub effects: String,
     /// The hash of the key of each concept's head.
@@ -96,8 +95,11 @@ pub(super) fn run(
     let trust = lesson.trust(&ready, material.encoded, place.threads)?;
     let fallback = |(number, rule): (usize, &Rule)| Some((rule.name.clone(), trust.distrust_of(rule_set, number)?));
     let fallbacks = rule_set.rules.iter().enumerate().filter_map(fallback).collect();
-    let TaughtHeads { keys, counts, skipped, .. } = taught;
-    Ok(GraftStage { gates, heads: keys, calibration, counts, skipped, trust, fallbacks })
+    let TaughtHeads { gates: trained, counts, skipped } = taught;
+    let hash =
+        |concept: &String| Ok((concept.clone(), lesson.naming.head(concept, &config.recipe(), config.seed)?.hash));
+    let heads = trained.keys().map(hash).collect::<Result<_>>()?;
+    Ok(GraftStage { gates, heads, calibration, counts, skipped, trust, fallbacks })
 }
 
 /// Fits probabilities to the heads' logits on calibration rows that may be fitted on.
@@ -146,13 +148,13 @@ impl GraftStage {
 
 impl GraftSection {
     /// What a stage has made, with effects written beside the gates.
-    pub(super) fn of(stage: &GraftStage, rule_set: &RuleSet, folder: &Path) -> Result<Self> {
+    pub(super) fn of(stage: &GraftStage, vocabulary: &Vocabulary, folder: &Path) -> Result<Self> {
         let effects = stage.effects().ok_or_else(|| {
             Error::input("cannot write the model: nothing tells what concepts add to z".to_owned(), None)
         })?;
         Ok(Self {
-            keys: keys_of(&stage.gates.report, rule_set),
-            effects: effects::write(effects, folder)?,
+            gates: GateKeys::of(&stage.gates.report),
+            effects: effects::write(effects, vocabulary, folder)?,
             heads: stage.heads.clone(),
             calibration: stage.calibration.clone(),
             trust: stage.trust.clone(),
@@ -161,7 +163,7 @@ impl GraftSection {
 
     /// The hashes of all gates and heads.
     pub(super) fn hashes(&self) -> impl Iterator<Item = &String> {
-        self.keys.iter().flatten().flatten().chain(self.heads.values())
+        self.gates.trained.iter().chain(self.heads.values())
     }
 }
 
@@ -182,39 +184,36 @@ impl Grafts {
     /// Opens what a model has; `None` where it was trained without grafts.
     ///
     /// # Errors
-    /// As [`RuleGates::open`].
-    pub fn open(
-        folder: &Path,
-        section: &GateSection,
-        concepts: &[String],
-        (features, effects): (usize, Option<&Effects>),
+    /// As [`ModelGates::rules`].
+    pub(crate) fn open(
+        model: &ModelGates<'_>,
+        effects: Option<&Effects>,
         threads: NonZeroUsize,
     ) -> Result<Option<Self>> {
+        let section = model.section();
         let (Some(grafts), Some(set)) = (&section.grafts, section.grafted()) else { return Ok(None) };
-        let gates = RuleGates::open(folder, section, &set, concepts, (features, threads))?;
-        let heads = heads_of(&folder.join(GATES), (section, grafts), &gates.rule_set, (features, effects), threads)?;
-        let line = |concept: &String| Some(grafts.calibration.get(concept)?.line(Method::Platt, 0));
-        Ok(Some(Self { gates, heads, lines: concepts.iter().map(line).collect(), trust: grafts.trust.clone() }))
+        let gates = model.rules(&set, threads)?;
+        let heads = model.heads((grafts, &set), &gates.rule_set, shares_of(effects), threads)?;
+        let line = |concept: &str| Some(grafts.calibration.get(concept)?.line(Method::Platt, 0));
+        let lines = gates.rule_set.dag.vocabulary().names().map(line).collect();
+        Ok(Some(Self { gates, heads, lines, trust: grafts.trust.clone() }))
     }
 
     /// The same for other rules: their gates, from the model or the cache, or the heads of their concepts with what there is of
     /// gates, whatever is asked for.
     ///
     /// # Errors
-    /// As [`RuleGates::of_rules`]; concepts without a head.
+    /// As [`ModelGates::of_rules`]; concepts without a head.
     pub(crate) fn of_rules(
         self,
-        folder: &Path,
-        manifest: &ModelManifest,
-        section: &GateSection,
+        model: &ModelGates<'_>,
         rule_set: RuleSet,
         effects: Option<&Effects>,
         (what, cache): (Wanted, Option<&Path>),
     ) -> Result<Self> {
+        let section = model.section();
         let (Some(grafts), Some(set)) = (&section.grafts, section.grafted()) else { return Ok(self) };
-        let features = manifest.bank.encoder.features();
-        let own = (section, grafts);
-        let heads = heads_of(&folder.join(GATES), own, &rule_set, (features, effects), NonZeroUsize::MIN)?;
+        let heads = model.heads((grafts, &set), &rule_set, shares_of(effects), NonZeroUsize::MIN)?;
         let trusted = |rule: &usize| self.trust.distrust_of(&rule_set, *rule).is_none();
         let missing = (0..rule_set.rules.len()).filter(trusted).find_map(|rule| {
             let mut concepts =
@@ -227,9 +226,14 @@ impl Grafts {
             return Err(Error::input(message, Some(hint.to_owned())));
         }
         let missing = if what == Wanted::Gates { MissingGates::Refused } else { MissingGates::LeftOut };
-        let gates = RuleGates::of_rules(folder, manifest, section, &set, rule_set, (cache, missing))?;
+        let gates = model.of_rules(&set, rule_set, (cache, missing))?;
         Ok(Self { gates, heads, ..self })
     }
+}
+
+/// The share of samples that show each concept.
+fn shares_of(effects: Option<&Effects>) -> &[f32] {
+    effects.map_or(&[], |effects| &effects.shares)
 }
 
 /// What other rules are asked for.
@@ -239,23 +243,4 @@ pub(crate) enum Wanted {
     Gates,
     /// Heads for their concepts, and gates for rules all of whose parts have one.
     Heads,
-}
-
-/// Heads of a model.
-fn heads_of(
-    folder: &Path,
-    (section, grafts): (&GateSection, &GraftSection),
-    rule_set: &RuleSet,
-    (features, effects): (usize, Option<&Effects>),
-    threads: NonZeroUsize,
-) -> Result<ConceptHeads> {
-    let leaves = section.leaves(folder)?;
-    let read = read_gates(folder, grafts.heads.values(), threads)?;
-    let gate_of = |(concept, hash): (&String, &String)| Some((concept.clone(), read.get(hash)?.clone()));
-    let gates: BTreeMap<String, Arc<Gate>> = grafts.heads.iter().filter_map(gate_of).collect();
-    let leaf = |concept: &str| -> LeafFeature {
-        leaves.as_ref().and_then(|leaves| leaves.get(concept)).cloned().unwrap_or_default()
-    };
-    let shares = effects.map_or(&[][..], |effects| &effects.shares);
-    Ok(ConceptHeads::new(rule_set, &gates, &leaf, features)?.with_shares(shares))
 }

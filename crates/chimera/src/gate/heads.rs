@@ -14,7 +14,7 @@ use chimera_logic::dag::Node;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::vocabulary::ConceptId;
 
-use super::key::{Key, effects_text};
+use super::key::Key;
 use super::lesson::Lesson;
 use super::report::Counts;
 use super::shelf::Wanted;
@@ -25,15 +25,10 @@ use crate::parallel::{in_parallel, join_columns, parts};
 /// Samples that a thread asks about at a time.
 const SAMPLES: usize = 1024;
 
-/// Raised when heads are taught in another way.
-const VERSION: u32 = 1;
-
 /// Heads that were taught.
 pub(crate) struct TaughtHeads {
     /// By concept.
     pub(crate) gates: BTreeMap<String, Arc<Gate>>,
-    /// The hash of each one's key.
-    pub(crate) keys: BTreeMap<String, String>,
     /// How many came from where.
     pub(crate) counts: Counts,
     /// Concepts that have none, and why.
@@ -68,18 +63,8 @@ pub(crate) fn teach(
         })
         .collect();
     let grafts = recipe.negatives.has_grafts();
-    let effects = match &lesson.lineage.effects {
-        Some(effects) if grafts => effects_text(effects),
-        _ => String::new(),
-    };
-    let names = lesson.names(recipe, seed, &lesson.lineage.rows)?;
-    let keys: Vec<Key> = leaves
-        .iter()
-        .map(|(node, _)| {
-            let leaf = lesson.lineage.leaf_key(dag, *node).hash;
-            Key::of(format!("chimera head {VERSION}\nleaf {leaf}\nhidden {}\n{names}{effects}", recipe.hidden))
-        })
-        .collect();
+    let keys: Vec<Key> =
+        leaves.iter().map(|(_, name)| lesson.naming.head(name, recipe, seed)).collect::<Result<_>>()?;
     let cones: Vec<Cone> = leaves.iter().map(|(node, _)| Cone::single(*node, lesson.leaf(dag, *node))).collect();
     let wanted: Vec<Wanted<'_, _>> = cones
         .iter()
@@ -91,12 +76,11 @@ pub(crate) fn teach(
         })
         .collect();
     let (answers, counts) = teacher.all(&wanted, steps(recipe, lesson.rows.len()))?;
-    let mut taught = TaughtHeads { gates: BTreeMap::new(), keys: BTreeMap::new(), counts, skipped: Vec::new() };
-    for (((_, name), key), answer) in leaves.iter().zip(keys).zip(answers) {
+    let mut taught = TaughtHeads { gates: BTreeMap::new(), counts, skipped: Vec::new() };
+    for ((_, name), answer) in leaves.iter().zip(answers) {
         match answer {
             Ok(gate) => {
                 taught.gates.insert((*name).to_owned(), gate);
-                taught.keys.insert((*name).to_owned(), key.hash);
             }
             Err(problem) => taught.skipped.push(((*name).to_owned(), problem.to_string())),
         }

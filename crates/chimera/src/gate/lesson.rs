@@ -5,22 +5,18 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use chimera_gate::cone::{Features, LeafFeature, Moments};
-use chimera_gate::gate::Shape;
 use chimera_gate::graft::{Effects, Labels};
 use chimera_gate::ground::Ground;
-use chimera_gate::train::Recipe;
 use chimera_gate::trust::Trial;
 use chimera_logic::bits::TruthTable;
 use chimera_logic::dag::{Dag, Node, NodeId};
 use chimera_logic::rules::RuleSet;
 use chimera_logic::truth::Program;
-use serde::{Deserialize, Serialize};
 
 use super::config::{GateConfig, LeafFeatures};
 use super::effects;
 use super::heads::ConceptHeads;
-use super::key::{Common, Key, recipe_text};
-use super::plan::Plan;
+use super::naming::{Lineage, Naming};
 use super::stage::Material;
 use super::trust::{Trust, concepts, left_out, seen};
 use crate::data::dataset::Dataset;
@@ -56,42 +52,6 @@ impl<'a> Slices<'a> {
     }
 }
 
-/// What names the rows and labels that gates were taught on, so that the key of any gate can be told without the data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lineage {
-    /// The fingerprint of the rows and of their z.
-    pub rows: String,
-    /// The hash of each concept's leaf key.
-    pub leaves: BTreeMap<String, String>,
-    /// The fingerprint of what concepts add to z, where grafts are taught on.
-    pub effects: Option<String>,
-}
-
-impl Lineage {
-    /// The key of a leaf; all that other keys ask of it is its hash.
-    pub(crate) fn leaf_key(&self, dag: &Dag, node: NodeId) -> Key {
-        let hash = match dag.node(node) {
-            Node::Leaf(concept) => self.leaves.get(dag.vocabulary().name(concept)).cloned().unwrap_or_default(),
-            Node::Gate(..) => String::new(),
-        };
-        Key { text: String::new(), hash }
-    }
-
-    /// The gates that rules need.
-    pub(crate) fn plan(
-        &self,
-        rule_set: &RuleSet,
-        filters: &[Option<usize>],
-        (encoder, width): (&str, usize),
-        (recipe, seed): (&Recipe, u64),
-    ) -> Result<Plan> {
-        let effects = self.effects.as_deref().filter(|_| recipe.negatives.has_grafts());
-        let common = Common { encoder, recipe, seed, rows: &self.rows, effects };
-        let shape = |arity| Shape { arity, features: width, hidden: recipe.hidden };
-        Plan::new(rule_set, filters, &common, &shape, &|node| self.leaf_key(&rule_set.dag, node))
-    }
-}
-
 /// Rows to learn from, and everything that comes with them.
 pub(crate) struct Lesson<'a> {
     pub(crate) dataset: &'a Dataset,
@@ -102,9 +62,8 @@ pub(crate) struct Lesson<'a> {
     pub(crate) width: usize,
     /// What each concept's leaf gives its gates.
     pub(crate) leaves: BTreeMap<String, LeafFeature>,
-    /// The hash of the encoder's fingerprint.
-    pub(crate) encoder: String,
     pub(crate) lineage: Lineage,
+    pub(crate) naming: Naming,
     /// The truth of each rule on every row of the dataset.
     pub(crate) truth: TruthTable,
     /// Rows of the material that break a rule.
@@ -123,6 +82,7 @@ impl<'a> Lesson<'a> {
     ) -> Result<Self> {
         config.check()?;
         let Material { dataset, bank, encoded, .. } = material;
+        check_concepts(dataset, bank, rule_set)?;
         if material.rows.is_empty() {
             let message = format!("expected train rows with media in `{}`, got none", dataset.folder().display());
             return Err(Error::input(message, Some("`chimera data check` says what is wrong with them".to_owned())));
@@ -142,10 +102,8 @@ impl<'a> Lesson<'a> {
         let leaves = leaf_features(config.leaf_features, bank, &z, width);
         let encoder = bank.encoder_fingerprint()?.hash;
         let table = dataset.table();
-        let leaf_key = |(number, concept): (usize, &String)| {
-            let labels = dataset.label_fingerprint(number, &rows).to_string();
-            let feature = leaves.get(concept).cloned().unwrap_or_default();
-            (concept.clone(), Key::leaf(concept, &labels, &encoder, &feature).hash)
+        let of_labels = |(number, concept): (usize, &String)| {
+            (concept.clone(), dataset.label_fingerprint(number, &rows).to_string())
         };
         let print = print_of(dataset, &rows, &z)?;
         let labels = table.labels.select(rows.numbers());
@@ -154,10 +112,11 @@ impl<'a> Lesson<'a> {
         let effects = config.negatives.has_grafts().then(fit).transpose()?;
         let lineage = Lineage {
             rows: print,
-            leaves: table.concepts.iter().enumerate().map(leaf_key).collect(),
+            labels: table.concepts.iter().enumerate().map(of_labels).collect(),
             effects: effects.as_ref().map(|effects| effects::fingerprint(effects, &labels)),
         };
-        Ok(Self { dataset, rows, z, width, leaves, encoder, lineage, truth, broken_rows, effects, labels })
+        let naming = Naming::new(&lineage, &leaves, &encoder, width);
+        Ok(Self { dataset, rows, z, width, leaves, lineage, naming, truth, broken_rows, effects, labels })
     }
 
     /// Whether what concepts add to z can be trusted, with the heads that were taught on it.
@@ -201,20 +160,6 @@ impl<'a> Lesson<'a> {
         }
     }
 
-    /// What names a gate beside what it is: sizes, recipe, seed, encoder and rows.
-    ///
-    /// # Errors
-    /// Never in practice: a recipe that cannot be written as text.
-    pub(crate) fn names(&self, recipe: &Recipe, seed: u64, rows: &str) -> Result<String> {
-        let recipe = recipe_text(recipe)?;
-        Ok(format!(
-            "architecture {} features {}\nencoder {}\nrecipe {recipe}\nseed {seed}\nrows {rows}\n",
-            chimera_gate::gate::ARCHITECTURE,
-            self.width,
-            self.encoder
-        ))
-    }
-
     /// What a leaf that is no concept gives: z, on the scale of the others.
     pub(crate) fn plain_leaf(&self, choice: LeafFeatures) -> LeafFeature {
         if choice == LeafFeatures::Shared {
@@ -223,17 +168,6 @@ impl<'a> Lesson<'a> {
         let mut moments = Moments::new(self.width);
         self.z.0.iter().for_each(|z| moments.add(z));
         moments.standard()
-    }
-
-    /// The gates that rules need.
-    pub(crate) fn plan(
-        &self,
-        rule_set: &RuleSet,
-        filters: &[Option<usize>],
-        recipe: &Recipe,
-        seed: u64,
-    ) -> Result<Plan> {
-        self.lineage.plan(rule_set, filters, (&self.encoder, self.width), (recipe, seed))
     }
 
     /// The rows with the exact truth of every node.
@@ -254,6 +188,19 @@ impl<'a> Lesson<'a> {
         let kept: Vec<u32> = (0..self.rows.len() as u32).filter(holds).collect();
         (kept.len() < self.rows.len()).then_some(kept)
     }
+}
+
+/// Makes sure that a number means the same concept in the labels, in the leaf bank's logits and in the rules.
+fn check_concepts(dataset: &Dataset, bank: &LeafBank, rule_set: &RuleSet) -> Result<()> {
+    let (table, vocabulary) = (&dataset.table().concepts, rule_set.dag.vocabulary());
+    if *table == bank.config().concepts && vocabulary.names().eq(table) {
+        return Ok(());
+    }
+    let message = format!(
+        "expected concepts in the same order in `{}`, in the model and in its rules",
+        dataset.folder().display()
+    );
+    Err(Error::input(message, Some("they do not belong together, or this is a defect of chimera".to_owned())))
 }
 
 /// The fingerprint of rows: who they are, what ties them together, and their z.

@@ -43,14 +43,14 @@ impl Plan {
         filters: &[Option<usize>],
         common: &Common<'_>,
         shape: &impl Fn(usize) -> Shape,
-        leaf: &impl Fn(NodeId) -> Key,
+        leaf: &impl Fn(NodeId) -> Result<Key>,
     ) -> Result<Self> {
         let dag = &rule_set.dag;
         // Keys without any filter come first: filters are named by them.
         let mut keys: Vec<Option<Key>> = vec![None; dag.len()];
         for node in dag.cone(&rule_set.roots()) {
             let key = match dag.node(node) {
-                Node::Leaf(_) => leaf(node),
+                Node::Leaf(_) => leaf(node)?,
                 Node::Gate(op, operands) => {
                     let below: Vec<_> = operands
                         .iter()

@@ -23,10 +23,11 @@ use chimera_logic::truth::hard_op;
 use super::config::{Arithmetic, GateConfig};
 use super::effects::{self, ExplainedReport, is_effects};
 use super::grafts::{self, GraftStage};
-use super::lesson::{Lesson, Lineage, Slices, groups};
+use super::leaf_file::is_leaf_file;
+use super::lesson::{Lesson, Slices, groups};
+use super::naming::Lineage;
 use super::plan::{Plan, Planned};
 use super::report::{AuditedOn, Configuration, GateReport, GatesReport, Origin, RuleReport};
-use super::rules::is_features;
 use super::shelf::{Answer, Got, Shelf, Ticks, Wanted, digits};
 use super::stored::{History, hash_of};
 use super::teacher::{StepProgress, steps};
@@ -163,6 +164,8 @@ pub struct GateStage {
     pub mined: Vec<MiningRecord>,
     /// The gates by the hashes of their keys, where they go into no folder.
     pub in_memory: GatesByHash,
+    /// The gates that the rules need.
+    pub(super) plan: Plan,
     /// Seconds of all of it.
     pub seconds: f64,
 }
@@ -204,7 +207,7 @@ pub(super) fn teach(
     let first_of = |root: &Edge| roots.iter().position(|other| other == root);
     let filters: Vec<Option<usize>> =
         kept.iter().zip(&roots).map(|(kept, root)| kept.as_ref().and_then(|_| first_of(root))).collect();
-    let plan = lesson.plan(rule_set, &filters, &recipe, config.seed)?;
+    let plan = lesson.naming.plan(rule_set, &filters, &recipe, config.seed)?;
 
     let ground = lesson.ground(rule_set);
     let fit = encoded.present(&dataset.fit_half());
@@ -279,7 +282,19 @@ pub(super) fn teach(
         lesson.leaves.clone().into_iter().filter(|(_, feature)| *feature != LeafFeature::Shared).collect();
     let grafts = grafts.map(Box::new);
     let mined = Vec::new();
-    Ok(GateStage { report, leaf_features, effects, lineage, calibration_rows, grafts, mined, in_memory, seconds })
+    let stage = GateStage {
+        report,
+        leaf_features,
+        effects,
+        lineage,
+        calibration_rows,
+        grafts,
+        mined,
+        in_memory,
+        plan,
+        seconds,
+    };
+    Ok(stage)
 }
 
 /// Everything that teaching a gate needs.
@@ -499,7 +514,7 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     for entry in entries {
         let path = entry.map_err(|cause| Error::read(folder, cause))?.path();
         if hash_of(&path).is_some()
-            || is_features(&path)
+            || is_leaf_file(&path)
             || is_effects(&path)
             || is_calibration(&path)
             || is_unfinished(&path)

@@ -12,6 +12,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
+use crate::gate::named::{concepts_in, named_concepts};
 use crate::leaf::encode::EncodedRows;
 
 /// No more rows of a half than this are kept: a rate of false alarms of 1 % is known to a thousandth by then.
@@ -29,6 +30,8 @@ pub enum Half {
 /// Calibration rows of both halves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationRows {
+    /// The concepts of logits and labels, in their order.
+    concepts: Vec<String>,
     z: Vec<f32>,
     logits: Vec<f32>,
     labels: TruthTable,
@@ -69,13 +72,16 @@ impl CalibrationRows {
             numbers.extend(rows);
         }
         let z = numbers.iter().filter_map(|&row| encoded.z(row)).flatten().copied().collect();
-        Ok(Self { z, logits: encoded.logits(&numbers)?, labels: dataset.table().labels.select(&numbers), halves })
+        let table = dataset.table();
+        let (concepts, labels) = (table.concepts.clone(), table.labels.select(&numbers));
+        Ok(Self { concepts, z, logits: encoded.logits(&numbers)?, labels, halves })
     }
 
-    /// No rows, of a bank with so many concepts.
-    pub(super) fn none(concepts: usize) -> Self {
-        let empty = BitTable::from_fn(0, concepts, |_, _| false);
+    /// No rows, of a bank with these concepts.
+    pub(super) fn none(concepts: &[String]) -> Self {
+        let empty = BitTable::from_fn(0, concepts.len(), |_, _| false);
         Self {
+            concepts: concepts.to_vec(),
             z: Vec::new(),
             logits: Vec::new(),
             labels: TruthTable::partial(empty.clone(), empty),
@@ -122,11 +128,11 @@ impl CalibrationRows {
         (0..rule_set.rules.len()).filter(|&rule| !holds(rule)).collect()
     }
 
-    /// Whether they are of a bank with so many features and concepts.
+    /// Returns true for rows of a bank with so many features and these concepts.
     #[must_use]
-    pub fn fits(&self, features: usize, concepts: usize) -> bool {
-        let rows = self.halves.len();
-        (self.z.len(), self.logits.len(), self.labels.columns(), self.labels.rows())
+    pub fn fits(&self, features: usize, concepts: &[String]) -> bool {
+        let (rows, same, concepts) = (self.halves.len(), self.concepts == concepts, concepts.len());
+        same && (self.z.len(), self.logits.len(), self.labels.columns(), self.labels.rows())
             == (rows * features, rows * concepts, concepts, rows)
     }
 
@@ -152,7 +158,8 @@ impl CalibrationRows {
             TensorView::new(*kind, sizes.clone(), bytes).map(|view| (*name, view)).map_err(|error| refused(&error))
         });
         let views = views.collect::<Result<Vec<_>>>()?;
-        let bytes = safetensors::serialize(views, None).map_err(|error| refused(&error))?;
+        let names = named_concepts(self.concepts.iter().map(String::as_str)).map_err(|error| refused(&error))?;
+        let bytes = safetensors::serialize(views, Some(names)).map_err(|error| refused(&error))?;
         let name = name_of(&bytes);
         write_atomic(&folder.join(&name), |out| out.write_all(&bytes))?;
         Ok(name)
@@ -183,6 +190,7 @@ impl CalibrationRows {
         let value = BitTable::from_fn(rows, concepts, |row, concept| cell(row, concept) == 1);
         let known = BitTable::from_fn(rows, concepts, |row, concept| cell(row, concept) != UNKNOWN);
         Ok(Self {
+            concepts: concepts_in(&bytes).ok_or_else(changed)?,
             z: numbers("z")?,
             logits: numbers("logits")?,
             labels: TruthTable::partial(value, known),

@@ -17,7 +17,9 @@ use crate::baseline::{self, Baseline, Teaching};
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::gate::grafts::{Grafts, Wanted};
-use crate::gate::rules::{GATES, GateSection, MissingGates, Root, RuleGates};
+use crate::gate::loaded::{MissingGates, ModelGates};
+use crate::gate::rules::{Root, RuleGates};
+use crate::gate::section::{GATES, GateSection};
 use crate::gate::stage::{GateEvent, Material, Place};
 use crate::leaf::encode::EncodedRows;
 use crate::model::Model;
@@ -55,7 +57,7 @@ impl Engine {
     /// Opens a model that has rules.
     ///
     /// # Errors
-    /// As [`Model::open`] and [`RuleGates::open`], and a model without rules.
+    /// As [`Model::open`] and [`ModelGates::rules`], and a model without rules.
     pub fn open(folder: &Path, device: &Device, threads: NonZeroUsize) -> Result<Self> {
         Self::of(Model::open(folder, device)?, folder, threads)
     }
@@ -63,17 +65,17 @@ impl Engine {
     /// A model whose gates lie in a folder that need not be its own.
     ///
     /// # Errors
-    /// As [`RuleGates::open`], and a model without rules.
+    /// As [`ModelGates::rules`], and a model without rules.
     pub fn of(model: Model, folder: &Path, threads: NonZeroUsize) -> Result<Self> {
         let section = section_of(&model, folder)?;
         let features = model.manifest.bank.encoder.features();
         let concepts = &model.manifest.bank.concepts;
-        let gates = RuleGates::open(folder, section, &section.own(), concepts, (features, threads))?;
-        let effects =
-            section.read_effects(folder, model.manifest.bank.encoder.is_projected(), [concepts.len(), features])?;
-        let grafts = Grafts::open(folder, section, concepts, (features, effects.as_ref()), threads)?;
+        let of_model = ModelGates::open(folder, &model.manifest, section)?;
+        let gates = of_model.rules(&section.own(), threads)?;
+        let effects = section.read_effects(folder, model.manifest.bank.encoder.is_projected(), (concepts, features))?;
+        let grafts = Grafts::open(&of_model, effects.as_ref(), threads)?;
         let rows = CalibrationRows::read(&folder.join(GATES).join(&section.calibration))?;
-        if !rows.fits(features, concepts.len()) {
+        if !rows.fits(features, concepts) {
             let message = format!("expected calibration rows of the model in `{}`, got others", section.calibration);
             return Err(Error::input(message, Some("train again".to_owned())));
         }
@@ -87,7 +89,7 @@ impl Engine {
     pub fn without_gates(model: Model, rule_set: RuleSet) -> Result<Self> {
         let bank = &model.manifest.bank;
         let (gates, rows) =
-            (RuleGates::none(rule_set, bank.encoder.features())?, CalibrationRows::none(bank.concepts.len()));
+            (RuleGates::none(rule_set, bank.encoder.features())?, CalibrationRows::none(&bank.concepts));
         Ok(Self { model, gates, grafts: None, effects: None, rows, baselines: BTreeMap::new() })
     }
 
@@ -127,7 +129,7 @@ impl Engine {
     /// gate in the model or in the cache, for `neural` every concept a head in the model; other methods need none. What was taught for the rules before is forgotten.
     ///
     /// # Errors
-    /// As [`RuleGates::of_rules`].
+    /// As [`ModelGates::of_rules`].
     pub fn with_rules(self, folder: &Path, rule_set: RuleSet, method: Method, cache: Option<&Path>) -> Result<Self> {
         let manifest = &self.model.manifest;
         let needs_gates = matches!(method, Method::Chimera | Method::Graft | Method::Neural);
@@ -138,22 +140,16 @@ impl Engine {
             let gates = RuleGates::none(rule_set, manifest.bank.encoder.features())?;
             return Ok(Self { gates, grafts: None, baselines: BTreeMap::new(), ..self });
         };
+        let of_model = ModelGates::open(folder, manifest, section)?;
         let grafts = match (self.grafts, method) {
             (Some(grafts), Method::Graft | Method::Neural) => {
                 let what = if method == Method::Graft { Wanted::Gates } else { Wanted::Heads };
-                Some(grafts.of_rules(
-                    folder,
-                    manifest,
-                    section,
-                    rule_set.clone(),
-                    self.effects.as_ref(),
-                    (what, cache),
-                )?)
+                Some(grafts.of_rules(&of_model, rule_set.clone(), self.effects.as_ref(), (what, cache))?)
             }
             _ => None,
         };
         let gates = if method == Method::Chimera {
-            RuleGates::of_rules(folder, manifest, section, &section.own(), rule_set, (cache, MissingGates::Refused))?
+            of_model.of_rules(&section.own(), rule_set, (cache, MissingGates::Refused))?
         } else {
             RuleGates::none(rule_set, manifest.bank.encoder.features())?
         };

@@ -8,7 +8,7 @@ use chimera::data::dataset::Dataset;
 use chimera::data::import::{ImportOptions, MnistImport, import_mnist};
 use chimera::gate::config::{GateConfig, LeafFeatures, Negatives};
 use chimera::gate::report::GateReport;
-use chimera::gate::rules::{GateSection, Root, RuleGates};
+use chimera::gate::rules::{Root, RuleGates};
 use chimera::gate::stage::{self as gates, GateStage, Material, Place};
 use chimera::leaf::config::LeafConfig;
 use chimera::leaf::device::DeviceChoice;
@@ -43,14 +43,17 @@ fn rules(dataset: &Dataset, text: &str) -> RuleSet {
     loaded.rule_set
 }
 
-fn teach(dataset: &Dataset, leaf: &LeafStage, rules: &RuleSet, config: &GateConfig, folder: &Path) -> GateStage {
-    let out = folder.join("gates");
-    fs::create_dir_all(&out).unwrap();
+fn teach(
+    dataset: &Dataset,
+    leaf: &LeafStage,
+    rules: &RuleSet,
+    config: &GateConfig,
+    (folder, gates): (&Path, Option<&Path>),
+) -> GateStage {
     let rows = leaf.encoded.present(&dataset.train().unwrap());
     let material = Material { dataset, rows: &rows, bank: &leaf.trained.bank, encoded: &leaf.encoded };
     let device = DeviceChoice::Cpu.open().unwrap();
-    let place =
-        Place { cache: &folder.join("cache"), gates: Some(&out), threads: THREADS, retrain: false, device: &device };
+    let place = Place { cache: &folder.join("cache"), gates, threads: THREADS, retrain: false, device: &device };
     gates::run(material, rules, config, place, &|_| {}).unwrap()
 }
 
@@ -126,11 +129,9 @@ fn contradictions_tell_clear_digits_from_unclear_ones() {
     let leaf = leaf_stage(&dataset, &LeafConfig::default(), folder.path());
     let text: String = (0..10).map(|digit| format!("r{digit}: digit_{digit} <=> !digit_{digit}\n")).collect();
     let rules = rules(&dataset, &text);
-    let taught = teach(&dataset, &leaf, &rules, &GateConfig::default(), folder.path());
-    let section = GateSection::of(&taught, &rules, folder.path()).unwrap();
+    let taught = teach(&dataset, &leaf, &rules, &GateConfig::default(), (folder.path(), None));
     let features = leaf.trained.bank.config().encoder.features();
-    let concepts = &dataset.table().concepts;
-    let gates = RuleGates::open(folder.path(), &section, &section.own(), concepts, (features, THREADS)).unwrap();
+    let gates = RuleGates::of_stage(&taught, &rules, features).unwrap();
     let test: Vec<usize> = dataset.test().numbers().iter().copied().take(400).collect();
     let clear = scores(&gates, &leaf.encoded, &test);
     let clear_mean = mean(clear.iter().flatten().copied());
@@ -194,7 +195,9 @@ fn strict_and_nominal_only_leave_out_rows_and_give_other_gates() {
     let leaf = leaf_stage(&dataset, &leaf_config, folder.path());
     let rules = rules(&dataset, "broken: a => b\nkept: (a => b) | !a\nunknown: c | b\n");
     let small = GateConfig { hidden: 16, ..GateConfig::default() };
-    let run = |config: &GateConfig| teach(&dataset, &leaf, &rules, config, folder.path()).report;
+    let out = folder.path().join("gates");
+    fs::create_dir(&out).unwrap();
+    let run = |config: &GateConfig| teach(&dataset, &leaf, &rules, config, (folder.path(), Some(&out))).report;
     let keys = |report: &chimera::gate::report::GatesReport| -> Vec<String> {
         report.gates.iter().map(|gate| gate.key.clone()).collect()
     };
@@ -241,7 +244,7 @@ fn strict_and_nominal_only_leave_out_rows_and_give_other_gates() {
         fs::copy(folder.path().join("ds/dataset.toml"), place.path().join("dataset.toml")).unwrap();
         fs::create_dir(place.path().join("media")).unwrap();
         let dataset = Dataset::open(place.path()).unwrap();
-        keys(&teach(&dataset, &leaf, &rules, &small, folder.path()).report)
+        keys(&teach(&dataset, &leaf, &rules, &small, (folder.path(), Some(&out))).report)
     };
     let row = samples.lines().find(|line| line.ends_with(",1")).unwrap();
     let other = changed(row, &format!("{}0", row.strip_suffix('1').unwrap()));

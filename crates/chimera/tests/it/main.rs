@@ -36,6 +36,7 @@ mod metrics;
 mod mine;
 mod prepared;
 mod resume;
+mod spellings;
 mod stream;
 mod structure;
 mod train;

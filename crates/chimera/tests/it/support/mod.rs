@@ -5,4 +5,5 @@ pub(crate) mod import_place;
 pub(crate) mod parquet_files;
 pub(crate) mod solids;
 pub(crate) mod squares;
+pub(crate) mod typed;
 pub(crate) mod vidor;
