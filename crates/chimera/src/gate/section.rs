@@ -157,12 +157,16 @@ impl GateSection {
         self.grafts.as_ref().map(|grafts| GateSet { config: self.config.for_grafts(), keys: &grafts.gates })
     }
 
+    /// The hashes of all gates and heads.
+    pub fn hashes(&self) -> impl Iterator<Item = &String> {
+        self.gates.trained.iter().chain(self.grafts.iter().flat_map(GraftSection::hashes))
+    }
+
     /// The names of its files in [`GATES`].
     #[must_use]
     pub fn files(&self) -> BTreeSet<String> {
         let grafts = self.grafts.iter();
-        let hashes = self.gates.trained.iter().chain(grafts.clone().flat_map(GraftSection::hashes));
-        hashes
+        self.hashes()
             .map(|hash| format!("{hash}.safetensors"))
             .chain(self.features.clone())
             .chain(self.effects.clone())
