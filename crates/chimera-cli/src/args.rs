@@ -5,6 +5,7 @@ mod data;
 mod eval;
 mod experiment;
 mod explain;
+mod flag;
 mod mine;
 mod openimages;
 mod review;
@@ -25,6 +26,7 @@ pub(crate) use self::data::*;
 pub(crate) use self::eval::*;
 pub(crate) use self::experiment::*;
 pub(crate) use self::explain::*;
+pub(crate) use self::flag::*;
 pub(crate) use self::mine::*;
 pub(crate) use self::openimages::*;
 pub(crate) use self::review::*;
@@ -39,7 +41,7 @@ pub(crate) use self::world::*;
 #[command(name = "chimera", version, max_term_width = 110, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 done, 1 findings (`rules check` found errors, `fmt --check` a difference, `compare` a regression), 2 could not run, \
-    130 interrupted.\n\
+    3 some inputs could not be scored (`score`), 4 a sample is flagged (`score --fail-on flagged`), 130 interrupted. 2 goes before 3, and 3 before 4.\n\
     Results go to standard output or to -o, words to standard error.\n\n\
     Start with `chimera demo`, then `chimera rules check my.rules --data labels.csv`."
 )]

@@ -1,5 +1,5 @@
-//! `chimera demo`: the whole story on a world of our own. Runs the commands that a person would type, then says what is wrong with three
-//! clips that nobody has seen before.
+//! `chimera demo`: the whole story on a world of our own. Runs the commands that a person would type, then says how many clips
+//! that nobody has seen before are flagged, how often that is right, and why the first of them are.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use chimera::data::dataset::Dataset;
-use chimera_lab::demo::{self, MY_RULES, Sizes, Verdict, WORLD_RULES};
+use chimera_lab::demo::{self, Alarm, MY_RULES, Sizes, Verdict, WORLD_RULES};
 use clap::Parser;
 
 use crate::Outcome;
@@ -29,8 +29,8 @@ pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::R
     let folder_shown = folder.display().to_string();
     let folder_shown = if folder_shown.starts_with('-') { format!("./{folder_shown}") } else { folder_shown };
     let path = |name: &str| Path::new(&folder_shown).join(name).display().to_string();
-    let [world_rules, my_rules, world, ds, mined, model, report, cache] =
-        ["world.rules", "my.rules", "world", "ds", "mined.rules", "model", "report", "cache"].map(path);
+    let [world_rules, my_rules, world, ds, mined, model, report, scores, cache] =
+        ["world.rules", "my.rules", "world", "ds", "mined.rules", "model", "report", "scores.csv", "cache"].map(path);
     for (file, text) in [(&world_rules, WORLD_RULES), (&my_rules, MY_RULES)] {
         fs::write(file, text).with_context(|| format!("cannot write `{file}`"))?;
     }
@@ -65,40 +65,50 @@ pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::R
         &[&["eval", &model, &ds, "-o", &report, "--cache", &cache, "--threads", &threads], &on[..]].concat(),
     )?;
 
-    tell(console, "\nClips of the test that break one rule each. What is wrong with them?\n")?;
+    tell(console, "\nNow as an alarm: which of the test clips are flagged, if one normal clip in twenty may be?")?;
+    let rate = demo::RATE.to_string();
+    #[rustfmt::skip]
+    command(console, &[&["score", &model, &ds, "--split", "test", "--fpr", &rate, "-o", &scores, "--cache", &cache, "--threads", &threads], &on[..]].concat())?;
     let dataset = Dataset::open(Path::new(&ds))?;
     let place = (Path::new(&cache), arguments.threads.get(), arguments.device.unwrap_or_default());
-    let verdicts = demo::explain(Path::new(&model), &dataset, &folder.join("why"), place)?;
-    for verdict in &verdicts {
-        write!(console.results(), "{}", told(verdict))?;
+    let (verdict, alarms) = demo::judge(Path::new(&model), &dataset, &folder.join("why"), place)?;
+    tell(console, "\nThe first alarms, explained, whether they are right or not:\n")?;
+    for alarm in &alarms {
+        write!(console.results(), "{}", told(alarm))?;
     }
-    let right = verdicts.iter().filter(|verdict| verdict.is_right()).count();
-    writeln!(console.results(), "{right} of {} right.", verdicts.len())?;
+    writeln!(console.results(), "{}", in_words(&verdict))?;
+    let pages: Vec<String> = alarms.iter().map(|alarm| alarm.page.display().to_string()).collect();
     tell(
         console,
         &format!(
-            "\nThe report: {report}/report.html\nThe clips:  {}\nAll of it took {:.0} s. Next: your own data, see `chimera import --help`.",
-            verdicts
-                .iter()
-                .map(|verdict| verdict.page.display().to_string())
-                .collect::<Vec<_>>()
-                .join("\n            "),
+            "\nThe report: {report}/report.html\nThe alarms: {}\nAll of it took {:.0} s. Next: your own data, see `chimera import --help`.",
+            pages.join("\n            "),
             began.elapsed().as_secs_f64()
         ),
     )?;
     Ok(Outcome::Done)
 }
 
-/// What was said about a clip, and what is true.
-fn told(verdict: &Verdict) -> String {
-    let told = &verdict.told;
-    let flag = if told.flagged { "flagged" } else { "not flagged" };
+/// How many clips are flagged, and how often that is right.
+fn in_words(verdict: &Verdict) -> String {
+    let Verdict { odd, caught, named, normal, false_alarms } = *verdict;
+    let share = 100.0 * false_alarms as f64 / normal.max(1) as f64;
+    format!(
+        "{caught} of {odd} clips that break a rule are flagged; {named} of these {caught} break the rule that is named first.\n\
+         {false_alarms} of {normal} clips that break none are flagged: {share:.1} %, where {:.0} % were allowed.",
+        100.0 * demo::RATE
+    )
+}
+
+/// An alarm, and what is true of the clip.
+fn told(alarm: &Alarm) -> String {
+    let told = &alarm.told;
     let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
-    let (score, threshold) = (shown(told.anomaly), shown(told.threshold));
-    let mut text = format!("{}: {flag} (score {score}, threshold {threshold})\n", verdict.id);
-    if let Some(rule) = told.rules.first() {
-        let how = if told.flagged { "it breaks" } else { "if anything, it breaks" };
-        text += &format!("  {how} `{}`: {}\n", rule.rule, rule.formula);
+    let mut text =
+        format!("{}: flagged (anomaly {}, threshold {})\n", told.id, shown(told.anomaly), shown(told.threshold));
+    let named = told.rules.first();
+    if let Some(rule) = named {
+        text += &format!("  it breaks `{}`: {}\n", rule.rule, rule.formula);
         if let Some(breach) = &rule.breach {
             let seen = breach
                 .concepts
@@ -108,10 +118,11 @@ fn told(verdict: &Verdict) -> String {
             text += &format!("  {}{repair}\n", seen.collect::<Vec<_>>().join(", "));
         }
     }
-    text + &if verdict.is_right() {
-        "  right\n\n".to_owned()
-    } else {
-        format!("  wrong: it breaks `{}`\n\n", verdict.broken)
+    let is_named = named.is_some_and(|rule| alarm.broken.contains(&rule.rule));
+    text + &match (&alarm.broken[..], is_named) {
+        ([], _) => "  a false alarm: its labels break no rule\n\n".to_owned(),
+        (_, true) => "  right: its labels break this rule\n\n".to_owned(),
+        (broken, false) => format!("  its labels break another rule: `{}`\n\n", broken.join("`, `")),
     }
 }
 
@@ -140,7 +151,7 @@ fn command(console: &mut Console, words: &[&str]) -> anyhow::Result<()> {
     let arguments = Arguments::try_parse_from(std::iter::once("chimera").chain(words.iter().copied()))?;
     match crate::dispatch(arguments.command, console)? {
         Outcome::Done => console.finish(),
-        Outcome::Findings | Outcome::Interrupted => {
+        _ => {
             bail!("the demo ends here, since `chimera {}` did not succeed", words[0])
         }
     }

@@ -8,11 +8,13 @@ use chimera::explain::explainer::{Explainer, Wanted};
 use chimera::explain::page::{Pictures, page};
 use chimera::explain::told::{Explanation, MapTold, RuleTold};
 use chimera::review::nearest_rule;
+use chimera::score::aggregate::Aggregation;
 use chimera::score::engine::Engine;
 
 use crate::args::ExplainArguments;
 use crate::console::{Console, check_out, file_beside};
 use crate::score::input::Input;
+use crate::score::limits;
 use crate::table::{Align, Table};
 use crate::train::cache_folder;
 use crate::{Outcome, devices};
@@ -29,8 +31,11 @@ pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow
             path.display()
         );
     }
-    if !(1e-6..1.0).contains(&arguments.fpr) {
-        bail!("expected `--fpr` from 0.000001 to below 1, got `{}`", arguments.fpr);
+    limits::check(&arguments.flags)?;
+    if arguments.flags.agg == Aggregation::LearnedSupervised {
+        bail!(
+            "`--agg learned-supervised` learns from a dataset's violations, which `explain` does not read\nhint: another `--agg`"
+        );
     }
     check_out(file, std::iter::empty(), &[&arguments.model])?;
     let device = devices::open(arguments.device, console)?;
@@ -48,7 +53,8 @@ pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow
     let cache = cache_folder(arguments.cache.as_deref()).ok();
     let place = (cache.as_deref(), arguments.threads.get());
     let parts = Explainer::parts_of(&arguments.model, &device, &engine, method, place)?;
-    let explainer = Explainer::new(&engine, &parts, (method, arguments.fpr), arguments.threads.get())?;
+    let (scoring, flagging) = limits::params(&arguments.flags, method, &engine)?;
+    let explainer = Explainer::new(&engine, &parts, (scoring, &flagging), arguments.threads.get())?;
     let wanted = Wanted { rules: &rules, top_k: usize::from(arguments.top_k), maps: !arguments.no_maps };
     let sources = input.sources();
     let mut explained =
@@ -121,34 +127,26 @@ fn shown(value: Option<f64>) -> String {
 }
 
 fn write_text(told: &Explanation, out: &mut dyn Write) -> io::Result<()> {
-    let verdict = match (told.flagged, told.threshold) {
-        (true, _) => "flagged",
-        (false, Some(_)) => "not flagged",
-        (false, None) => "cannot be flagged, the model has too few normal samples",
+    let verdict = match (told.flagged, told.unknown_since()) {
+        (Some(true), _) => "flagged".to_owned(),
+        (Some(false), _) => "not flagged".to_owned(),
+        (None, why) => format!("flagged or not is unknown, {}", why.unwrap_or_default()),
     };
-    writeln!(
-        out,
-        "{}: {verdict} (anomaly {}, threshold {}) by {}",
-        told.id,
-        shown(told.anomaly),
-        shown(told.threshold),
-        told.method
-    )?;
+    let threshold = told.threshold.map_or_else(String::new, |limit| format!(", threshold {limit:.3}"));
+    writeln!(out, "{}: {verdict} (anomaly {}{threshold}) by {}", told.id, shown(told.anomaly), told.method)?;
     let mut table = Table::new(&[
         ("rule", Align::Left),
         ("score", Align::Right),
         ("threshold", Align::Right),
-        ("", Align::Left),
+        ("normal as bad", Align::Right),
         ("p", Align::Right),
+        ("", Align::Left),
     ]);
     for rule in &told.rules {
         let Some(of) = told.standings.iter().find(|standing| standing.rule == rule.rule) else { continue };
-        let above = match (of.broken, of.threshold) {
-            (true, _) => "above",
-            (false, Some(_)) => "below",
-            (false, None) => "",
-        };
-        table.row(vec![of.rule.clone(), shown(of.score), shown(of.threshold), above.to_owned(), shown(of.p)]);
+        let share = of.normal_share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+        let flagged = if of.flagged { "flagged" } else { "" };
+        table.row(vec![of.rule.clone(), shown(of.score), shown(of.threshold), share, shown(of.p), flagged.to_owned()]);
     }
     table.write(out, 2)?;
     told.rules.iter().try_for_each(|rule| write_rule(rule, told, out))

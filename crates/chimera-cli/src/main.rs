@@ -36,6 +36,10 @@ enum Outcome {
     Done,
     /// It found what it looks for (errors in rules, a file that is not formatted): exit code 1.
     Findings,
+    /// Some inputs could not be scored: exit code 3.
+    Incomplete,
+    /// A sample is flagged, and that is what somebody waits for: exit code 4.
+    Flagged,
     /// It was asked to end before it was done, and left what it had: exit code 130, as shells expect.
     Interrupted,
 }
@@ -82,6 +86,8 @@ fn main() -> ExitCode {
     match outcome.and_then(|outcome| flushed.map(|()| outcome)) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
+        Ok(Outcome::Incomplete) => ExitCode::from(3),
+        Ok(Outcome::Flagged) => ExitCode::from(4),
         Ok(Outcome::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(error) if console::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

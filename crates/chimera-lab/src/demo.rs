@@ -3,6 +3,7 @@
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use chimera::data::dataset::Dataset;
 use chimera::error::{Error, Result};
@@ -12,8 +13,10 @@ use chimera::explain::page::{Pictures, page};
 use chimera::explain::told::Explanation;
 use chimera::file::write_atomic;
 use chimera::leaf::device::DeviceChoice;
-use chimera::leaf::stream::Sources;
-use chimera::score::engine::Engine;
+use chimera::leaf::stream::{Sources, Stream};
+use chimera::score::engine::{Engine, Scoring};
+use chimera::score::flag::FlagParams;
+use chimera::score::pass::{Event, Pass};
 
 /// What scenes of the demo's world keep, but for some of its test clips.
 pub const WORLD_RULES: &str = "\
@@ -38,8 +41,11 @@ pub const MY_RULES: &str = "\
 yellow_stays [family=simple]: enter(yellow) => !exit(yellow)
 ";
 
-/// Clips that are told about.
-pub const CLIPS: usize = 3;
+/// The share of normal clips that may be flagged.
+pub const RATE: f64 = 0.05;
+
+/// Alarms that are explained: the first ones, in the order of the dataset.
+pub const EXPLAINED: usize = 3;
 
 /// How much there is of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,87 +65,97 @@ impl Sizes {
     pub const QUICK: Self = Self { train: 900, test: 90, epochs: 10 };
 }
 
-/// What was said about a clip, and what is true of it.
-#[derive(Debug)]
+/// Alarms on the test clips, and what is true of these clips.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// The clip.
-    pub id: String,
-    /// The rule that its labels break.
-    pub broken: String,
-    /// What the model says.
+    /// Clips that break a rule.
+    pub odd: usize,
+    /// Of these, flagged ones.
+    pub caught: usize,
+    /// Of these, clips that break the rule that is named first.
+    pub named: usize,
+    /// Clips that break no rule.
+    pub normal: usize,
+    /// Of these, flagged ones.
+    pub false_alarms: usize,
+}
+
+/// An alarm that is explained.
+#[derive(Debug)]
+pub struct Alarm {
+    /// The rules that the clip's labels break.
+    pub broken: Vec<String>,
+    /// The explanation.
     pub told: Explanation,
     /// The page about it.
     pub page: PathBuf,
 }
 
-impl Verdict {
-    /// The rule that the model names first.
-    #[must_use]
-    pub fn named(&self) -> Option<&str> {
-        self.told.standings.first().map(|standing| standing.rule.as_str())
-    }
-
-    /// Whether that is the one that is broken.
-    #[must_use]
-    pub fn is_right(&self) -> bool {
-        self.named() == Some(self.broken.as_str())
-    }
-}
-
-/// The first test rows whose labels break exactly one of the model's rules, each another one as long as there are others; with the rule's
-/// number. Scores have no say in it.
-#[must_use]
-pub fn odd_clips(dataset: &Dataset, engine: &Engine) -> Vec<(usize, usize)> {
-    let (rule_set, test) = (&engine.gates.rule_set, dataset.test());
-    let labels = labels_of(dataset, test.numbers(), &engine.model.manifest.bank.concepts);
-    let truths = RuleTruths::of(rule_set, &labels, dataset, test.numbers());
-    let breaks = |place: usize| -> Vec<usize> {
-        (0..rule_set.rules.len()).filter(|&rule| truths.broken[rule][place] == Some(true)).collect()
-    };
-    let odd = test.numbers().iter().enumerate().filter_map(|(place, &row)| match breaks(place)[..] {
-        [rule] => Some((row, rule)),
-        _ => None,
-    });
-    let (mut chosen, mut others) = (Vec::new(), Vec::<(usize, usize)>::new());
-    for (row, rule) in odd {
-        let is_new = chosen.iter().all(|(_, of): &(usize, usize)| *of != rule);
-        if is_new { chosen.push((row, rule)) } else { others.push((row, rule)) }
-    }
-    chosen.extend(others);
-    chosen.truncate(CLIPS);
-    chosen
-}
-
-/// Says what is wrong with clips, and writes a page about each.
+/// Flags the test clips of a dataset as `chimera score --fpr 0.05` does, counts how often that is right, and explains the first alarms
+/// on a page each, whether they are right or not.
 ///
 /// # Errors
 /// A model or clips that cannot be read, a folder that cannot be written.
-pub fn explain(
+pub fn judge(
     model: &Path,
     dataset: &Dataset,
     out: &Path,
     (cache, threads, device): (&Path, NonZeroUsize, DeviceChoice),
-) -> Result<Vec<Verdict>> {
+) -> Result<(Verdict, Vec<Alarm>)> {
     fs::create_dir_all(out).map_err(|cause| Error::write(out, cause))?;
     let device = device.open()?;
     let engine = Engine::open(model, &device, threads)?;
-    let method = engine.default_method();
-    let parts = Explainer::parts_of(model, &device, &engine, method, (Some(cache), threads))?;
-    let explainer = Explainer::new(&engine, &parts, (method, 0.05), threads)?;
-    let rules: Vec<String> = engine.rules().map(str::to_owned).collect();
-    let clips = odd_clips(dataset, &engine);
-    let rows: Vec<usize> = clips.iter().map(|(row, _)| *row).collect();
-    let sources = Sources::Rows { dataset, rows: &rows };
-    let mut verdicts = Vec::new();
-    for (place, &(_, rule)) in clips.iter().enumerate() {
+    let scoring = Scoring { method: engine.default_method(), ..Scoring::default() };
+    let flagging = FlagParams { rate: Some(RATE), ..FlagParams::default() };
+    let ready = engine.ready(scoring, None, threads)?;
+    let thresholds = ready.thresholds(&flagging, threads)?;
+    if let Some(reason) = thresholds.no_promise() {
+        return Err(Error::input(format!("cannot flag clips: {reason}"), None));
+    }
+
+    let (rule_set, test) = (&engine.gates.rule_set, dataset.test());
+    let rows = test.numbers();
+    let labels = labels_of(dataset, rows, &engine.model.manifest.bank.concepts);
+    let truths = RuleTruths::of(rule_set, &labels, dataset, rows);
+    let encoded = cache.join("encoded");
+    let stream = Stream::open(&engine.model.bank, Sources::Rows { dataset, rows }, Some(&encoded), threads)?;
+    let (mut verdict, mut alarms) = (Verdict::default(), Vec::new());
+    Pass { ready: &ready, stream: &stream, threads, stop: &AtomicBool::new(false) }.run(&mut |event| {
+        let Event::Scored(place, scores) = event else { return Ok(()) };
+        let flags = thresholds.flags(scores);
+        let is_broken = |rule: usize| truths.broken[rule][place] == Some(true);
+        match truths.any_broken(place) {
+            Some(true) => {
+                verdict.odd += 1;
+                verdict.caught += usize::from(flags.is_flagged());
+                let named = thresholds.ranking(scores, &flags).first().is_some_and(|&rule| is_broken(rule));
+                verdict.named += usize::from(flags.is_flagged() && named);
+            }
+            Some(false) => {
+                verdict.normal += 1;
+                verdict.false_alarms += usize::from(flags.is_flagged());
+            }
+            None => {}
+        }
+        if flags.is_flagged() && alarms.len() < EXPLAINED {
+            alarms.push(place);
+        }
+        Ok(())
+    })?;
+
+    let parts = Explainer::parts_of(model, &device, &engine, scoring.method, (Some(cache), threads))?;
+    let explainer = Explainer::new(&engine, &parts, (scoring, &flagging), threads)?;
+    let sources = Sources::Rows { dataset, rows };
+    let explain = |place: usize| {
         let mut explained = explainer.explain(sources, place, &Wanted { rules: &[], top_k: 1, maps: true })?;
         explained.told.model = model.display().to_string();
         let path = out.join(format!("{}.html", sources.id(place)));
         let pictures = Pictures::of(sources, place, &explained.told)?;
-        let text = page(&explained, &engine.gates.rule_set, &pictures);
+        let text = page(&explained, rule_set, &pictures);
         write_atomic(&path, |file| file.write_all(text.as_bytes()))?;
-        let (id, broken) = (sources.id(place).to_owned(), rules[rule].clone());
-        verdicts.push(Verdict { id, broken, told: explained.told, page: path });
-    }
-    Ok(verdicts)
+        let broken = rule_set.rules.iter().zip(&truths.broken).filter(|(_, broken)| broken[place] == Some(true));
+        let broken = broken.map(|(rule, _)| rule.name.clone()).collect();
+        Ok(Alarm { broken, told: explained.told, page: path })
+    };
+    Ok((verdict, alarms.into_iter().map(explain).collect::<Result<_>>()?))
 }

@@ -31,6 +31,7 @@ use chimera::media::frames::frame_indices;
 use chimera::media::picture::Size;
 use chimera::media::png::write_png;
 use chimera::score::engine::{Engine, Scoring};
+use chimera::score::flag::FlagParams;
 use chimera::score::method::Method;
 use chimera::score::pass::Pass;
 use chimera::seed::stream;
@@ -187,8 +188,10 @@ fn measure(model: &Path, scenes: &[Scene], paths: &[PathBuf], method: Option<Met
     let engine = Engine::open(model, &device, threads).expect("a model");
     let method = method.unwrap_or(engine.default_method());
     let parts = Explainer::parts_of(model, &device, &engine, method, (None, threads)).expect("parts");
-    let explainer = Explainer::new(&engine, &parts, (method, 0.05), threads).expect("an explainer");
-    let ready = engine.ready(Scoring { method, ..Scoring::default() }, None, threads).expect("ready");
+    let (scoring, flagging) =
+        (Scoring { method, ..Scoring::default() }, FlagParams { rate: Some(0.05), ..FlagParams::default() });
+    let explainer = Explainer::new(&engine, &parts, (scoring, &flagging), threads).expect("an explainer");
+    let ready = engine.ready(scoring, None, threads).expect("ready");
     let kind = if scenes[0].views.len() == 1 { Media::Image } else { Media::Video };
     // As many rules as the command tells by default.
     let wanted = Wanted { rules: &[], top_k: 3, maps: true };
@@ -206,7 +209,7 @@ fn measure(model: &Path, scenes: &[Scene], paths: &[PathBuf], method: Option<Met
         let began = Instant::now();
         let explained = explainer.explain(sources, 0, &wanted).expect("an explanation");
         explaining += began.elapsed().as_secs_f64();
-        if !explained.told.flagged {
+        if explained.told.flagged != Some(true) {
             continue;
         }
         flagged += 1;

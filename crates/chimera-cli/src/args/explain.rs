@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use chimera::leaf::device::DeviceChoice;
 use chimera::score::method::Method;
-use chimera::score::readable::DEFAULT_RATE;
 use clap::Args;
 
 use super::Threads;
+use super::flag::FlagArguments;
 use super::score::named;
 
 /// Methods that are part of a model: what is taught beside it has no parts to look at.
@@ -24,6 +24,7 @@ const METHODS: [(&str, Method); 6] = [
 #[command(
     after_help = "Examples:\n  chimera explain model/ one.jpg -o why.html\n  chimera explain model/ clip.mp4\n  \
     chimera explain model/ ds/ --id img_0042 --rule helmet_on_bicycle -o why.html\n  \
+    chimera explain model/ one.jpg --flag per-rule --fpr 0.02        # flags as `chimera score` with the same options\n  \
     chimera explain model/ one.jpg --json | jq -r '.rules[0].repair.words'\n\n\
     Says which rules a sample breaks and how, what would mend them, and where in the picture and when in the video they are seen. The page \
     has the graph of each rule with probabilities in colour, the evidence over the picture, and switches that set concepts. Evidence is what \
@@ -45,7 +46,7 @@ pub(crate) struct ExplainArguments {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Rules to explain, by name; may be given several times [default: those above their thresholds, or the worst].
+    /// Rules to explain, by name; may be given several times [default: those that the sample is flagged for, or the worst].
     #[arg(long, value_name = "NAME")]
     pub(crate) rule: Vec<String>,
     /// How many rules are explained at most, the worst first.
@@ -54,9 +55,8 @@ pub(crate) struct ExplainArguments {
     /// Where rules' probabilities come from [default: neural; chimera where the model was trained without grafts].
     #[arg(long, value_parser = named(&METHODS))]
     pub(crate) method: Option<Method>,
-    /// The share of normal samples that may be flagged, for thresholds.
-    #[arg(long, value_name = "RATE", default_value_t = DEFAULT_RATE)]
-    pub(crate) fpr: f64,
+    #[command(flatten)]
+    pub(crate) flags: FlagArguments,
     /// Do not look for where rules are seen.
     #[arg(long)]
     pub(crate) no_maps: bool,

@@ -3,15 +3,12 @@
 use std::path::PathBuf;
 
 use chimera::leaf::device::DeviceChoice;
-use chimera::score::aggregate::Aggregation;
-use chimera::score::flag::Flagging;
 use chimera::score::method::Method;
-use chimera::score::readable::DEFAULT_RATE;
-use chimera_logic::attributes::RuleSeverity;
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 
 use super::Threads;
+use super::flag::FlagArguments;
 
 #[derive(Debug, Args)]
 #[command(
@@ -20,10 +17,14 @@ use super::Threads;
     chimera score model/ ds/ --split test --method indep-cal --fpr 0.005 -o scores.jsonl\n  \
     chimera score model/ photos/ --set helmet=1   # what if all of them had one?\n  \
     chimera score model/ photos/ --json | jq -r 'select(.flagged) | .id'\n  \
-    chimera score model/ photos/ -o scores.csv --json | jq .seconds\n\n\
-    One row a sample: `id`, `anomaly`, `flagged`, `rule:<name>` (how badly it is broken) and `p:<name>` (the probability that \
-    it holds) for each rule, `top_rules`, `flagged_rules`, `severity`. Empty is unknown. A sample is flagged where its anomaly is \
-    above what all but the stated share of normal samples reach; `--flag` has other ways.\n\n\
+    chimera score model/ photos/ -o scores.csv --json | jq .seconds\n  \
+    chimera score model/ photos/ -q -o scores.csv --fail-on flagged || echo 'look at scores.csv'\n\n\
+    One row an input, whatever happened: `id`, `anomaly`, `flagged`, `error` (why it could not be scored), `rule:<name>` (how badly it is \
+    broken) and `p:<name>` (the probability that it holds) for each rule, `top_rules`, `flagged_rules`, `severity`. Empty is unknown. \
+    A sample is flagged where its anomaly is above what all but the stated share of normal samples reach; `--flag` has other ways. \
+    `flagged` is empty where the model has too few normal samples to promise the rate.\n\n\
+    Exit codes: 0 done, 2 could not run, 3 some inputs could not be scored, 4 `--fail-on flagged` and a sample is flagged, 130 after \
+    Ctrl-C. 2 goes before 3, and 3 before 4.\n\n\
     Samples are read, scored and written block by block: any number of them takes the same memory. \
     Ctrl-C ends after the samples at hand with a file that is whole (exit code 130); a second one leaves no file."
 )]
@@ -44,9 +45,6 @@ pub(crate) struct ScoreArguments {
     /// Where rules' probabilities come from [default: neural; chimera where the model was trained without grafts].
     #[arg(long, value_parser = named(&Method::ALL))]
     pub(crate) method: Option<Method>,
-    /// How rules become one number; `min` is the paper's.
-    #[arg(long, value_parser = named(&Aggregation::ALL), default_value = "max")]
-    pub(crate) agg: Aggregation,
     /// Rules to score instead of the model's; for `chimera` and `graft` every part of them must have a gate in the model
     /// or in the cache, for `neural` every concept a head in the model.
     #[arg(long, value_name = "FILE")]
@@ -55,21 +53,11 @@ pub(crate) struct ScoreArguments {
     /// `mono-c`, `oracle`) and for `--agg learned-supervised`; may be left out where it is the input.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Rules that matter less do not count for `anomaly` and flags; one that says nothing is `medium`.
-    #[arg(long, value_name = "LEVEL", value_parser = named(&SEVERITIES))]
-    pub(crate) min_severity: Option<RuleSeverity>,
-    /// What thresholds are about: one for `anomaly`, one for each rule, or rules together (Benjamini and Hochberg).
-    #[arg(long, value_name = "WAY", value_parser = named(&Flagging::ALL), default_value = "global")]
-    pub(crate) flag: Flagging,
-    /// The share of normal samples that may be flagged.
-    #[arg(long, value_name = "RATE", default_value_t = DEFAULT_RATE)]
-    pub(crate) fpr: f64,
-    /// The threshold of a rule: above it the rule is flagged, and its sample; may be given for several rules.
-    #[arg(long, value_name = "RULE=SCORE")]
-    pub(crate) threshold: Vec<String>,
-    /// From which probability of its antecedent on a violation of an implication counts; rules with `tau` have their own.
-    #[arg(long, value_name = "P", default_value_t = 0.0)]
-    pub(crate) tau: f64,
+    #[command(flatten)]
+    pub(crate) flags: FlagArguments,
+    /// Exit with code 4 where a sample is flagged.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) fail_on: Option<FailOn>,
     /// Scores as if samples showed a concept (1), or did not (0); may be given for several concepts. Nothing is encoded again: methods
     /// that look at concepts alone take it as given, others look at z with the concept grafted on.
     #[arg(long, value_name = "CONCEPT=0|1")]
@@ -91,8 +79,12 @@ pub(crate) struct ScoreArguments {
     pub(crate) device: DeviceChoice,
 }
 
-const SEVERITIES: [(&str, RuleSeverity); 3] =
-    [("low", RuleSeverity::Low), ("medium", RuleSeverity::Medium), ("high", RuleSeverity::High)];
+/// What a script can wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// A sample is flagged.
+    Flagged,
+}
 
 pub(super) fn named<T: Copy + Send + Sync + 'static>(
     names: &'static [(&'static str, T)],

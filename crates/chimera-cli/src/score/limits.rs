@@ -1,19 +1,44 @@
-//! Thresholds as typed, and what is to be said about those that come from normal samples.
+//! Options of flagging, checked, and what is to be said about thresholds that come from normal samples.
 
 use std::collections::BTreeMap;
 
 use anyhow::bail;
 use chimera::score::calibration_rows::Half;
-use chimera::score::engine::Engine;
-use chimera::score::flag::{Flagging, Thresholds};
+use chimera::score::engine::{Engine, Scoring};
+use chimera::score::flag::{DEFAULT_RATE, FlagParams, Flagging, Thresholds, least_rate};
+use chimera::score::method::Method;
 use chimera::score::ready::Ready;
 use chimera_logic::attributes::RuleSeverity;
 
+use crate::args::FlagArguments;
 use crate::console::Console;
 use crate::table::{counted, grouped};
 
+/// The options of scoring and flagging, checked.
+pub(crate) fn params(
+    arguments: &FlagArguments,
+    method: Method,
+    engine: &Engine,
+) -> anyhow::Result<(Scoring, FlagParams)> {
+    let &FlagArguments { agg: aggregation, min_severity: least_severity, flag: flagging, fpr: rate, tau, .. } =
+        arguments;
+    let set = given(&arguments.threshold, engine, least_severity.unwrap_or(RuleSeverity::Low))?;
+    Ok((Scoring { method, aggregation, tau, least_severity }, FlagParams { flagging, rate, set }))
+}
+
+/// Refuses numbers that no model could use, before a model is opened.
+pub(crate) fn check(arguments: &FlagArguments) -> anyhow::Result<()> {
+    if let Some(rate) = arguments.fpr.filter(|rate| !(1e-6..1.0).contains(rate)) {
+        bail!("expected `--fpr` from 0.000001 to below 1, got `{rate}`");
+    }
+    if !(0.0..1.0).contains(&arguments.tau) {
+        bail!("expected `--tau` from 0 to below 1, got `{}`", arguments.tau);
+    }
+    Ok(())
+}
+
 /// Thresholds of single rules, as typed. Rules that do not count have none.
-pub(crate) fn parse(words: &[String], engine: &Engine, least: RuleSeverity) -> anyhow::Result<BTreeMap<usize, f64>> {
+fn given(words: &[String], engine: &Engine, least: RuleSeverity) -> anyhow::Result<BTreeMap<usize, f64>> {
     let mut set = BTreeMap::new();
     for word in words {
         let parts = word.rsplit_once('=').and_then(|(name, number)| Some((name, number.parse::<f64>().ok()?)));
@@ -38,8 +63,9 @@ fn listed(engine: &Engine) -> String {
     names.join(", ") + if engine.rules().count() > names.len() { ", ..." } else { "" }
 }
 
-/// Says where thresholds promise less than one might think.
-pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, ready: &Ready<'_>, console: &Console) {
+/// Says where thresholds promise less than one might think. Where nothing can be flagged, `-q` does not mute that: an alarm that
+/// never goes off looks like a quiet day.
+pub(crate) fn say(thresholds: &Thresholds, ready: &Ready<'_>, console: &Console) {
     let engine = ready.engine();
     let normal = ready.normal(Half::Thresholds);
     if normal.unknown > 0 {
@@ -52,40 +78,32 @@ pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, ready:
         ));
     }
     let rules = engine.rules().count();
-    let (rows, needed) = (thresholds.rows(), thresholds.rows_needed());
+    let (rows, rate) = (thresholds.rows(), thresholds.rate());
     let for_one = thresholds.rows_needed_for_one();
-    if rows == 0 && normal.rows > 0 {
-        // No rule can be scored: that is said of the samples themselves.
-        return;
-    }
-    if rows == 0 {
-        console.say(
-            "no calibration row is normal, so nothing is flagged by a rate: each breaks a rule or leaves one open",
-        );
-        let never = engine.never_hold();
-        if !never.is_empty() {
+    if let Some(reason) = thresholds.no_promise() {
+        let least = least_rate(rows);
+        let (other, never) = (format!("`--fpr {least}`, or "), engine.never_hold());
+        let other = if rows > 0 && thresholds.flagging() != Flagging::BenjaminiHochberg { &other } else { "" };
+        console.complain(format_args!(
+            "warning: `flagged` is empty: {reason}\nhint: {other}more calibration rows that break no rule"
+        ));
+        if rows == 0 && normal.rows == 0 && !never.is_empty() {
             let never: Vec<String> = never.iter().take(5).map(|rule| format!("`{rule}`")).collect();
-            console.say(format_args!("hint: these rules hold on none of them: {}", never.join(", ")));
+            console.complain(format_args!("hint: these rules hold on none of them: {}", never.join(", ")));
         }
         return;
     }
-    if rows < needed {
-        let larger = match flagging {
-            Flagging::Global | Flagging::PerRule => format!("`--fpr {}`", least_rate(rows)),
-            _ => "a larger `--fpr`".to_owned(),
-        };
+    if thresholds.is_raised() {
         console.say(format_args!(
-            "{} cannot tell `--flag {}` at a rate of {rate}: {needed} are needed, so nothing is flagged by it\n\
-             hint: {larger}, or more calibration rows",
-            counted(rows, "normal calibration row"),
-            flagging.name(),
+            "{} cannot promise the default false-alarm rate of {DEFAULT_RATE}: the smallest that they can, {rate}, is used \
+             (`--fpr` sets another)",
+            counted(rows, "normal calibration row")
         ));
-        return;
     }
-    match flagging {
-        Flagging::Global if thresholds.global().is_some_and(|limit| limit >= 1.0) => console.say(
-            "normal samples reach the highest score there is: nothing can be flagged\nhint: another `--agg`, or a larger \
-             `--fpr`",
+    match thresholds.flagging() {
+        Flagging::Global if thresholds.global().is_some_and(|limit| limit >= 1.0) => console.complain(
+            "warning: normal samples reach the highest score there is, so nothing can be flagged\nhint: another `--agg`, or a \
+             larger `--fpr`",
         ),
         Flagging::PerRule if rules > 1 => console.say(format_args!(
             "each rule may flag {:.2} % of normal samples, all {rules} together more; `--flag global` and `--flag bh` bound \
@@ -100,15 +118,9 @@ pub(crate) fn say(thresholds: &Thresholds, flagging: Flagging, rate: f64, ready:
     }
 }
 
-/// The smallest rate that so many normal rows can promise, rounded up to two digits.
-fn least_rate(rows: usize) -> f64 {
-    let rate = 1.0 / (rows as f64 + 1.0);
-    let digits = 10_f64.powf(1.0 - rate.log10().floor());
-    (rate * digits).ceil() / digits
-}
-
 /// What samples were flagged by, for the closing line.
-pub(crate) fn words(thresholds: &Thresholds, flagging: Flagging) -> String {
+pub(crate) fn words(thresholds: &Thresholds) -> String {
+    let flagging = thresholds.flagging();
     let words = match (flagging, thresholds.global()) {
         // Sure models have thresholds of many zeros.
         (Flagging::Global, Some(limit)) if limit < 1e-3 => format!(" above {limit:.2e}"),
@@ -120,16 +132,5 @@ pub(crate) fn words(thresholds: &Thresholds, flagging: Flagging) -> String {
     match (flagging, thresholds.set().is_empty()) {
         (Flagging::PerRule, _) | (_, true) => words,
         (_, false) => words + " or by `--threshold`",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::least_rate;
-
-    #[test]
-    fn a_rate_that_is_proposed_can_be_promised() {
-        assert_eq!([3, 26, 98, 99].map(least_rate), [0.25, 0.038, 0.011, 0.01]);
-        assert!((1..2_000).all(|rows| 1.0 / least_rate(rows) - 1.0 <= rows as f64 + 1e-9));
     }
 }

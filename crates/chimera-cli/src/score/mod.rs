@@ -2,7 +2,7 @@
 
 mod given;
 pub(crate) mod input;
-mod limits;
+pub(crate) mod limits;
 mod output;
 mod summary;
 mod teach;
@@ -14,7 +14,7 @@ use std::time::Instant;
 use anyhow::{anyhow, bail};
 use chimera::error::Error;
 use chimera::leaf::stream::Stream;
-use chimera::score::engine::{Engine, Scoring};
+use chimera::score::engine::Engine;
 use chimera::score::flag::{Flagging, Thresholds};
 use chimera::score::method::Method;
 use chimera::score::pass::{Event, Pass};
@@ -36,18 +36,11 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     let began = Instant::now();
     let file = file_of(arguments.out.as_deref());
     let format = Format::of(arguments.out.as_deref(), arguments.json)?;
-    if !(1e-6..1.0).contains(&arguments.fpr) {
-        bail!("expected `--fpr` from 0.000001 to below 1, got `{}`", arguments.fpr);
-    }
-    if !(0.0..1.0).contains(&arguments.tau) {
-        bail!("expected `--tau` from 0 to below 1, got `{}`", arguments.tau);
-    }
+    limits::check(&arguments.flags)?;
     check_out(file, std::iter::empty(), &[&arguments.model])?;
     let device = devices::open(arguments.device, console)?;
     let mut engine = Engine::open(&arguments.model, &device, arguments.threads.get())?;
     let method = arguments.method.unwrap_or(engine.default_method());
-    let (aggregation, tau, least_severity) = (arguments.agg, arguments.tau, arguments.min_severity);
-    let scoring = Scoring { method, aggregation, tau, least_severity };
     let threads = arguments.threads.get();
     let cache = cache_folder(arguments.cache.as_deref());
     if let Some(path) = &arguments.rules {
@@ -56,8 +49,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     let [alone, fallbacks] = if method == Method::Neural { engine.without_grafts() } else { Default::default() };
     say_without_grafts(alone.len(), fallbacks.len(), engine.rules().count(), console);
     let by_indep_cal = fallbacks.into_iter().map(str::to_owned).collect();
-    let least = arguments.min_severity.unwrap_or(RuleSeverity::Low);
-    let set = limits::parse(&arguments.threshold, &engine, least)?;
+    let (scoring, flagging) = limits::params(&arguments.flags, method, &engine)?;
     let given = given::parse(&arguments.set, &engine.model.manifest.bank.concepts)?;
     engine.can_suppose(method, &given)?;
     let encoder = engine.model.bank.config().encoder;
@@ -77,27 +69,32 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
 
     let logic = Instant::now();
     let ready = engine.ready(scoring, training.as_ref().map(TrainingData::violations), threads)?;
-    let thresholds = ready.thresholds(arguments.flag, arguments.fpr, set, threads)?;
+    let thresholds = ready.thresholds(&flagging, threads)?;
     let ready = ready.supposing(given)?;
+    limits::say(&thresholds, &ready, console);
+    if let Some(reason) = thresholds.no_promise().filter(|_| arguments.fail_on.is_some()) {
+        bail!("`--fail-on flagged` has no answer: {reason}\nhint: set `--fpr` or thresholds of rules, or leave it out");
+    }
     let mut summary = Summary::new(input.sources().len());
     summary.seconds.parts.logic = logic.elapsed().as_secs_f64();
-    (summary.fpr, summary.out) = (arguments.fpr, file.map(Path::to_owned));
-    (summary.method, summary.aggregation) = (method.name(), arguments.agg.name());
+    (summary.fpr, summary.out) = (thresholds.rate(), file.map(Path::to_owned));
+    (summary.method, summary.aggregation) = (method.name(), scoring.aggregation.name());
     summary.by_indep_cal = by_indep_cal;
-    (summary.flag, summary.set) = (arguments.flag.name(), arguments.set.clone());
-    summary.flagged_by = limits::words(&thresholds, arguments.flag);
-    summary.threshold = thresholds.global().filter(|_| arguments.flag == Flagging::Global);
+    (summary.flag, summary.set) = (flagging.flagging.name(), arguments.set.clone());
+    summary.flagged_by = limits::words(&thresholds);
+    summary.no_promise = thresholds.no_promise().map(|reason| reason.to_string());
+    summary.threshold = thresholds.global();
     let limits_of_rules = engine.rules().map(str::to_owned).zip(thresholds.rules()).enumerate();
     summary.rule_thresholds = limits_of_rules
-        .filter(|(rule, _)| arguments.flag == Flagging::PerRule || thresholds.set().contains_key(rule))
+        .filter(|(rule, _)| flagging.flagging == Flagging::PerRule || flagging.set.contains_key(rule))
         .map(|(_, limit)| limit)
         .collect();
-    (summary.tau, summary.normal_rows) = (arguments.tau, thresholds.rows());
+    (summary.tau, summary.normal_rows) = (scoring.tau, thresholds.rows());
     (summary.min_severity, summary.rules) =
-        (arguments.min_severity.map(|least| least.to_string()), arguments.rules.clone());
+        (scoring.least_severity.map(|least| least.to_string()), arguments.rules.clone());
     summary.fitted_on = training.as_ref().and_then(TrainingData::fitted_on).or(ready.fitted_on());
     if let Some(fitted_on) = ready.fitted_on() {
-        console.say(format_args!("{}{}", arguments.agg.name(), teach::seen(fitted_on)));
+        console.say(format_args!("{}{}", scoring.aggregation.name(), teach::seen(fitted_on)));
     }
     if !arguments.set.is_empty() {
         console.say(format_args!(
@@ -106,13 +103,13 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
         ));
     }
     summary.remembers_all = arguments.json && file.is_some();
-    limits::say(&thresholds, arguments.flag, arguments.fpr, &ready, console);
 
     let pass = Pass { ready: &ready, stream: &stream, threads, stop: stop_on_interrupt() };
     let table = Table {
         rules: engine.rules().collect(),
         severities: engine.severities().collect(),
         counted: ready.counted(),
+        unscored: format!("no rule has a score by `{}`", method.name()),
         thresholds: &thresholds,
         top_k: arguments.top_k,
         bar: (file.is_some() || !console.shows_results()).then(|| console.bar("scoring")),
@@ -128,7 +125,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
             }
         })?;
         // A table without rows is not worth a file, let alone one in the place of an older file.
-        if summary.samples == 0 { Err(io::Error::other("there are no scores")) } else { Ok(()) }
+        if summary.rows() == 0 { Err(io::Error::other("there are no scores")) } else { Ok(()) }
     });
     drop(table);
     summary.say_left_out(console);
@@ -137,17 +134,15 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     }
     summary.seconds.all = began.elapsed().as_secs_f64();
     match written {
-        Err(_) if summary.samples == 0 && summary.interrupted => {}
-        Err(_) if summary.samples == 0 && summary.left_out_count == summary.of => {
-            bail!("expected samples to score, got none that can be read");
-        }
+        Err(_) if summary.rows() == 0 && summary.interrupted => {}
+        Err(_) if summary.of == 0 => bail!("expected samples to score, got none"),
         written => written?,
     }
     if arguments.json && file.is_some() {
         console.write_json(&summary)?;
     }
     summary.say(console);
-    Ok(if summary.interrupted { Outcome::Interrupted } else { Outcome::Done })
+    Ok(summary.outcome(arguments.fail_on))
 }
 
 /// Says which rules `neural` scores with less than it has for others.
@@ -187,6 +182,8 @@ struct Table<'a> {
     rules: Vec<&'a str>,
     severities: Vec<RuleSeverity>,
     counted: &'a [bool],
+    /// Why a sample that was read has no score.
+    unscored: String,
     thresholds: &'a Thresholds,
     top_k: usize,
     bar: Option<Bar>,
@@ -203,17 +200,23 @@ impl Table<'_> {
     ) -> chimera::error::Result<()> {
         let failed = |cause| Error::Write { path: "the scores".into(), cause };
         let (sources, mut is_fresh) = (pass.stream.sources(), false);
+        let nothing = vec![None; self.rules.len()];
+        let nothing = SampleScores { anomaly: None, reason: None, p: nothing.clone(), s: nothing };
         writer.begin(out).map_err(failed)?;
         let tally = pass.run(&mut |event| {
             match event {
                 Event::Scored(sample, scores) => {
                     let row = self.row(sources.id(sample), scores);
-                    summary.flagged += usize::from(row.flagged);
-                    summary.untold += usize::from(scores.anomaly.is_none());
+                    summary.judge(&row);
                     writer.row(out, &row).map_err(failed)?;
                     is_fresh = true;
                 }
-                Event::LeftOut(sample) => summary.leave_out(sources, sample),
+                Event::LeftOut(sample) => {
+                    summary.leave_out(sources, sample);
+                    let row = Row::without_scores(sources.id(sample.row), &sample.reason, &nothing);
+                    writer.row(out, &row).map_err(failed)?;
+                    is_fresh = true;
+                }
                 Event::Read(read) => {
                     self.bar.iter().for_each(|bar| bar.set(read, sources.len()));
                     // Whoever reads along sees rows as they come, and a pipe that nobody reads is noticed.
@@ -230,16 +233,17 @@ impl Table<'_> {
 
     fn row<'r>(&'r self, id: &'r str, scores: &'r SampleScores) -> Row<'r> {
         let flags = self.thresholds.flags(scores);
-        // Where a sample is flagged as a whole, the rule that decides its number is why.
-        let why = if flags.rules.is_empty() { scores.reason.as_slice() } else { &flags.rules[..] };
-        let severity = why.iter().map(|&rule| self.severities[rule]).max().filter(|_| flags.sample);
+        let is_top = |rule: &usize| self.counted[*rule] && scores.s[*rule].is_some();
+        let top: Vec<usize> =
+            self.thresholds.ranking(scores, &flags).into_iter().filter(is_top).take(self.top_k).collect();
         let names = |rules: &[usize]| rules.iter().map(|&rule| self.rules[rule]).collect();
         Row {
             id,
             flagged: flags.sample,
-            severity,
+            error: scores.anomaly.is_none().then_some(&*self.unscored),
+            severity: flags.why.iter().map(|&rule| self.severities[rule]).max(),
             scores,
-            top: names(&scores.top(self.top_k, self.counted)),
+            top: names(&top),
             flagged_rules: names(&flags.rules),
         }
     }

@@ -9,6 +9,9 @@ use chimera::leaf::stream::Sources;
 use chimera::score::pass::{Seconds, Tally};
 use serde::Serialize;
 
+use super::output::Row;
+use crate::Outcome;
+use crate::args::FailOn;
 use crate::console::Console;
 use crate::table::{counted, grouped};
 
@@ -28,7 +31,12 @@ struct Missing {
 pub(crate) struct Summary {
     /// Samples that were scored.
     pub(crate) samples: usize,
-    pub(crate) flagged: usize,
+    flagged: usize,
+    /// Samples of which it is unknown whether they are flagged.
+    unknown: usize,
+    /// Why no sample can be judged by the false-alarm rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) no_promise: Option<String>,
     /// Samples that were asked for.
     pub(crate) of: usize,
     pub(crate) interrupted: bool,
@@ -59,12 +67,12 @@ pub(crate) struct Summary {
     pub(crate) fpr: f64,
     /// Normal calibration rows that thresholds come from.
     pub(crate) normal_rows: usize,
-    /// Samples of which no rule can be told.
-    pub(crate) untold: usize,
+    /// Samples that were read and have no score.
+    untold: usize,
     pub(crate) out: Option<PathBuf>,
     pub(crate) seconds: Times,
     #[serde(skip)]
-    pub(crate) left_out_count: usize,
+    left_out_count: usize,
     /// Whether all that are left out are remembered, or only as many as are named.
     #[serde(skip)]
     pub(crate) remembers_all: bool,
@@ -87,6 +95,8 @@ impl Summary {
         Self {
             samples: 0,
             flagged: 0,
+            unknown: 0,
+            no_promise: None,
             of,
             interrupted: false,
             left_out: Vec::new(),
@@ -123,6 +133,32 @@ impl Summary {
         }
     }
 
+    /// Counts a sample with scores.
+    pub(crate) fn judge(&mut self, row: &Row<'_>) {
+        self.flagged += usize::from(row.flagged == Some(true));
+        self.unknown += usize::from(row.flagged.is_none());
+        self.untold += usize::from(row.error.is_some());
+    }
+
+    /// Rows that were written.
+    pub(crate) fn rows(&self) -> usize {
+        self.samples + self.left_out_count
+    }
+
+    /// How the command ends. Inputs without a score come before flags, and so do flags that are unknown where somebody waits for them.
+    pub(crate) fn outcome(&self, fail_on: Option<FailOn>) -> Outcome {
+        let waits = fail_on == Some(FailOn::Flagged);
+        if self.interrupted {
+            Outcome::Interrupted
+        } else if self.left_out_count + self.untold > 0 || waits && self.unknown > 0 {
+            Outcome::Incomplete
+        } else if waits && self.flagged > 0 {
+            Outcome::Flagged
+        } else {
+            Outcome::Done
+        }
+    }
+
     /// Takes over what the pass has counted.
     pub(crate) fn count(&mut self, tally: &Tally) {
         (self.samples, self.kept) = (tally.scored, tally.kept);
@@ -133,12 +169,13 @@ impl Summary {
         self.seconds.parts.logic += logic;
     }
 
-    /// Names samples that are left out.
+    /// Names inputs that could not be read. That there are some is said in any case: they are rows without a score.
     pub(crate) fn say_left_out(&self, console: &Console) {
         if self.left_out_count == 0 {
             return;
         }
-        console.say(format_args!("{} left out:", counted(self.left_out_count, "sample")));
+        let (count, of) = (grouped(self.left_out_count as u64), counted(self.of, "input"));
+        console.complain(format_args!("warning: {count} of {of} could not be read; the column `error` says why"));
         for Missing { id, path, reason } in self.left_out.iter().take(LISTED) {
             let name = path.as_deref().unwrap_or(Path::new(id));
             console.say(format_args!("  {}: {reason}", name.display()));
@@ -157,19 +194,25 @@ impl Summary {
             kept => format!(" ({} were encoded before)", grouped(kept as u64)),
         };
         let Times { parts: Seconds { decode, encode, logic }, all } = self.seconds;
+        let flagged = grouped(self.flagged as u64);
+        let unknown = match self.unknown {
+            0 => String::new(),
+            unknown => format!(" ({} unknown)", grouped(unknown as u64)),
+        };
         console.say(format_args!(
-            "{} scored, {} flagged{limit}, {} left out; {decode:.1} s to decode, {encode:.1} s to encode{kept}, {logic:.1} s for \
-             the logic, {all:.1} s in all",
+            "{} scored, {flagged} flagged{limit}{unknown}, {} not read; {decode:.1} s to decode, {encode:.1} s to encode{kept}, \
+             {logic:.1} s for the logic, {all:.1} s in all",
             counted(self.samples, "sample"),
-            grouped(self.flagged as u64),
             grouped(self.left_out_count as u64),
         ));
         if self.untold > 0 {
-            console.say(format_args!("{} without any rule that can be told", counted(self.untold, "sample")));
+            let untold = counted(self.untold, "sample");
+            console
+                .complain(format_args!("warning: {untold} without a score of any rule; the column `error` says why"));
         }
         if self.interrupted {
             // Not a word for `-q` to keep back: the result is not what was asked for.
-            let holds = match (&self.out, self.samples) {
+            let holds = match (&self.out, self.rows()) {
                 (None, _) => String::new(),
                 (Some(path), 0) => format!("; `{}` is not written", path.display()),
                 (Some(path), _) => format!("; `{}` holds those", path.display()),

@@ -188,19 +188,28 @@ fn pictures_are_scored_where_they_lie() {
     }
     sandbox.write("images/notes.txt", "no picture");
     sandbox.write("images/broken.png", "no picture either");
+    // One row an input, in their order, whatever happened.
     let ran = sandbox.run("score model images --cache cache");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.err.contains("1 sample left out:\n  images/broken.png: ") && ran.err.contains(", 1 left out; "),
-        "{}",
-        ran.err
-    );
-    assert_eq!(ran.out.lines().count(), 161);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let warning = "warning: 1 of 161 inputs could not be read; the column `error` says why\n";
+    assert!(ran.err.contains(&format!("{warning}  images/broken.png: ")), "{}", ran.err);
+    assert!(ran.err.contains(", 1 not read; "), "{}", ran.err);
+    let ids: Vec<&str> = ran.out.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
+    assert!(ids.len() == 161 && ids.is_sorted(), "{ids:?}");
     for line in ran.out.lines().skip(1) {
-        let (id, rest) = line.split_once(',').unwrap();
-        let row = &rows[id];
-        assert_eq!(rest.split(',').next().unwrap(), row["anomaly"], "{id}");
+        let cells: Vec<&str> = line.split(',').collect();
+        if cells[0] == "images/broken.png" {
+            assert!(
+                cells[1..3] == ["", ""] && cells[3].contains("PNG") && cells[4..].iter().all(|cell| cell.is_empty()),
+                "{line}"
+            );
+        } else {
+            assert!(cells[1] == rows[cells[0]]["anomaly"] && cells[3].is_empty(), "{line}");
+        }
     }
+    // `-q` keeps that back no more than exit codes do.
+    let quiet = sandbox.run("score model images --cache cache -q");
+    assert_eq!((quiet.code, &quiet.out, quiet.err.as_str()), (3, &ran.out, warning));
 
     let wrong = |words: &str| {
         let ran = sandbox.run(&format!("score {words} --cache cache"));

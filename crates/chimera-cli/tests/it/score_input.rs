@@ -91,12 +91,17 @@ fn what_cannot_be_scored_is_said_before_any_work() {
         assert_eq!(ran.out, "", "{inputs:?}");
     }
     assert_eq!(sandbox.read("list.csv"), "no picture");
-    // Nothing that can be read: what was tried is named, and no file is made.
+    // Nothing that can be read: there is a row all the same, which says why it has no score.
     let ran = score(&sandbox, &["list.csv", "-o", "out.csv"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("1 sample left out:\n  list.csv: "), "{}", ran.err);
-    assert!(ran.err.contains("expected samples to score, got none that can be read"), "{}", ran.err);
-    assert!(!sandbox.path("out.csv").exists());
+    assert_eq!(ran.code, 3);
+    assert!(
+        ran.err.contains("warning: 1 of 1 input could not be read; the column `error` says why\n  list.csv: "),
+        "{}",
+        ran.err
+    );
+    let rows = sandbox.read("out.csv");
+    let rows: Vec<&str> = rows.lines().collect();
+    assert!(rows.len() == 2 && rows[1].starts_with("list.csv,,,"), "{rows:?}");
 }
 
 #[test]

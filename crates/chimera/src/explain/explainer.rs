@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::leaf::calibrate::Method as Calibrated;
 use crate::leaf::stream::Sources;
 use crate::score::engine::{Engine, Scoring};
-use crate::score::flag::{Flagging, Thresholds};
+use crate::score::flag::{FlagParams, Flags, Thresholds};
 use crate::score::method::Method;
 use crate::score::ready::Ready;
 use crate::score::samples::{Encodings, SampleScores};
@@ -34,15 +34,14 @@ pub struct Explainer<'a> {
     /// The part that each rule of `parts` is.
     nodes: &'a [NodeId],
     thresholds: Thresholds,
-    method: Method,
-    fpr: f64,
+    scoring: Scoring,
     threads: NonZeroUsize,
 }
 
 /// What is wanted of an explanation.
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
-    /// Rules by number; where there is none, those above their thresholds, or the worst where none is.
+    /// Rules by number; where there is none, those that the sample is flagged for, or the worst where it is not.
     pub rules: &'a [usize],
     /// How many of them at most.
     pub top_k: usize,
@@ -73,15 +72,15 @@ impl<'a> Explainer<'a> {
     pub fn new(
         engine: &'a Engine,
         parts: &'a Parts,
-        (method, fpr): (Method, f64),
+        (scoring, flagging): (Scoring, &FlagParams),
         threads: NonZeroUsize,
     ) -> Result<Self> {
-        let scoring = Scoring { method, ..Scoring::default() };
         let ready = engine.ready(scoring, None, threads)?;
-        let thresholds = ready.thresholds(Flagging::Global, fpr, Default::default(), threads)?;
+        let thresholds = ready.thresholds(flagging, threads)?;
         let nodes = &parts.nodes;
-        let parts = parts.engine.ready(scoring, None, threads)?;
-        Ok(Self { ready, parts, nodes, thresholds, method, fpr, threads })
+        // Parts have neither severities nor thresholds: all that is asked of them is their probability.
+        let parts = parts.engine.ready(Scoring { method: scoring.method, ..Scoring::default() }, None, threads)?;
+        Ok(Self { ready, parts, nodes, thresholds, scoring, threads })
     }
 
     /// Opens the parts of a model.
@@ -119,11 +118,12 @@ impl<'a> Explainer<'a> {
         self.nodes.iter().zip(&of_parts.p).for_each(|(node, p)| parts[node.index()] = *p);
         let (bank, concepts, concepts_told) = self.concepts(encoded.logits(0), &parts);
 
-        let standings = self.standings(&scores);
+        let flags = self.thresholds.flags(&scores);
+        let standings = self.standings(&scores, &flags);
         let rules: Vec<usize> = if wanted.rules.is_empty() {
-            // What keeps its rules has a worst one all the same.
-            let broken = standings.iter().filter(|(_, standing)| standing.broken).count().clamp(1, wanted.top_k.max(1));
-            standings.iter().take(broken).map(|(rule, _)| *rule).collect()
+            // A sample that is not flagged has a worst rule all the same.
+            let shown = flags.why.len().clamp(1, wanted.top_k.max(1));
+            standings.iter().take(shown).map(|(rule, _)| *rule).collect()
         } else {
             wanted.rules.to_vec()
         };
@@ -141,11 +141,14 @@ impl<'a> Explainer<'a> {
         let told = Explanation {
             id: sources.id(sample).to_owned(),
             model: String::new(),
-            method: self.method.name(),
+            method: self.scoring.method.name(),
+            aggregation: self.scoring.aggregation.name(),
+            flag: self.thresholds.flagging().name(),
             anomaly: scores.anomaly,
             threshold: self.thresholds.global(),
-            flagged: self.thresholds.flags(&scores).sample,
-            fpr: self.fpr,
+            flagged: flags.sample,
+            no_promise: self.thresholds.no_promise().map(|reason| reason.to_string()),
+            fpr: self.thresholds.rate(),
             normal_samples: self.thresholds.rows(),
             rules: of_rules,
             standings: standings.into_iter().map(|(_, standing)| standing).collect(),
@@ -162,7 +165,11 @@ impl<'a> Explainer<'a> {
 
     /// Why `neural` is `indep-cal` over the leaf bank's probabilities for a rule; `None` where it is not.
     fn distrust_of(&self, rule: usize) -> Option<String> {
-        if self.method == Method::Neural { self.ready.engine().distrust_of(self.rule_set(), rule) } else { None }
+        if self.scoring.method == Method::Neural {
+            self.ready.engine().distrust_of(self.rule_set(), rule)
+        } else {
+            None
+        }
     }
 
     /// Probabilities of all concepts by the leaf bank and by the method, and what is told of those that a rule has.
@@ -184,34 +191,23 @@ impl<'a> Explainer<'a> {
         (bank, probabilities, told.into_iter().map(|(_, told)| told).collect())
     }
 
-    /// Every rule by number, the worst first: what the fewest normal samples reach, then the highest score. Those without a score are last.
-    fn standings(&self, scores: &SampleScores) -> Vec<(usize, Standing)> {
+    /// Every rule by number, the worst first.
+    fn standings(&self, scores: &SampleScores, flags: &Flags) -> Vec<(usize, Standing)> {
         let engine = self.ready.engine();
         let (limits, shares) = (self.thresholds.rules(), self.thresholds.normal_shares(scores));
         let severities: Vec<_> = engine.severities().collect();
-        let standing = |(rule, name): (usize, &str)| {
-            let score = scores.s[rule];
-            let standing = Standing {
-                rule: name.to_owned(),
-                severity: severities[rule].to_string(),
-                p: scores.p[rule],
-                score,
-                threshold: limits[rule],
-                normal_share: shares[rule],
-                broken: score.zip(limits[rule]).is_some_and(|(score, limit)| score > limit),
-                without_grafts: self.distrust_of(rule),
-            };
-            (rule, standing)
+        let names: Vec<&str> = engine.rules().collect();
+        let standing = |rule: usize| Standing {
+            rule: names[rule].to_owned(),
+            severity: severities[rule].to_string(),
+            p: scores.p[rule],
+            score: scores.s[rule],
+            threshold: limits[rule],
+            normal_share: shares[rule],
+            flagged: flags.why.contains(&rule),
+            without_grafts: self.distrust_of(rule),
         };
-        let mut standings: Vec<_> = engine.rules().enumerate().map(standing).collect();
-        // Scores of different rules are no measure of each other, but what normal samples reach is one of each: told first by it, the broken rule
-        // comes first more often (`docs/explain.md`).
-        standings.sort_by(|(_, one), (_, other)| {
-            let score = |standing: &Standing| standing.score.unwrap_or(f64::NEG_INFINITY);
-            let share = |standing: &Standing| standing.normal_share.unwrap_or(f64::INFINITY);
-            share(one).total_cmp(&share(other)).then(score(other).total_cmp(&score(one)))
-        });
-        standings
+        self.thresholds.ranking(scores, flags).into_iter().map(|rule| (rule, standing(rule))).collect()
     }
 
     /// What a rule has to do with its parts and concepts, by the probabilities of concepts that it is scored by.

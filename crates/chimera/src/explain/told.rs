@@ -14,13 +14,19 @@ pub struct Explanation {
     pub model: String,
     /// Where probabilities come from.
     pub method: &'static str,
+    /// How rules become one number.
+    pub aggregation: &'static str,
+    /// What thresholds are about.
+    pub flag: &'static str,
     /// One number for the sample; `None` where no rule can be scored.
     pub anomaly: Option<f64>,
-    /// Above this it is flagged; `None` where normal samples are too few to tell.
+    /// The threshold of that number; `None` where samples are not judged by it, or normal samples are too few.
     pub threshold: Option<f64>,
-    /// Whether it is.
-    pub flagged: bool,
-    /// The share of normal samples that are flagged, too.
+    /// Whether the sample is flagged; `None` where that is unknown.
+    pub flagged: Option<bool>,
+    /// The reason why no sample can be judged by the false-alarm rate; `None` where samples can be.
+    pub no_promise: Option<String>,
+    /// The share of normal samples that may be flagged, too.
     pub fpr: f64,
     /// Normal samples that thresholds come from.
     pub normal_samples: usize,
@@ -45,12 +51,12 @@ pub struct Standing {
     pub p: Option<f64>,
     /// How badly it is broken.
     pub score: Option<f64>,
-    /// Above this it would be flagged by itself.
+    /// The threshold that the rule is judged by; `None` where it has none of its own.
     pub threshold: Option<f64>,
     /// At most this share of normal samples break it as badly: the sample is counted among them.
     pub normal_share: Option<f64>,
-    /// Whether it is above its threshold.
-    pub broken: bool,
+    /// True for a rule that the sample is flagged for.
+    pub flagged: bool,
     /// Why `neural` is `indep-cal` for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_grafts: Option<String>,
@@ -73,6 +79,15 @@ pub struct RuleTold {
     pub maps: Vec<MapTold>,
     /// When it is seen; `None` for pictures.
     pub when: Option<WhenTold>,
+}
+
+impl Explanation {
+    /// The reason why it is unknown whether the sample is flagged.
+    #[must_use]
+    pub fn unknown_since(&self) -> Option<&str> {
+        let no_score = "no rule has a score";
+        self.flagged.is_none().then(|| self.no_promise.as_deref().unwrap_or(no_score))
+    }
 }
 
 impl RuleTold {

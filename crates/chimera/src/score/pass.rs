@@ -1,6 +1,7 @@
 //! Scoring without keeping: samples go through encoder and rules block by block and are handed over one after the other, so
 //! that memory does not grow with their number.
 
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -34,12 +35,12 @@ pub struct Pass<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// What a pass comes upon. Samples are known by their numbers in the stream.
+/// What a pass comes upon. Samples are known by their numbers in the stream, and each comes once, in the order of these numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A sample has its scores. They come in the order of the samples.
+    /// A sample has its scores.
     Scored(usize, &'a SampleScores),
-    /// A sample is left out.
+    /// A sample could not be read or encoded.
     LeftOut(&'a LeftOut),
     /// So many samples are read.
     Read(usize),
@@ -73,6 +74,8 @@ pub struct Tally {
 /// Encoded samples that rules have not been asked about.
 struct Block {
     samples: Vec<usize>,
+    /// Samples between them that could not be encoded.
+    left_out: VecDeque<LeftOut>,
     z: Vec<f32>,
     logits: Vec<f32>,
     widths: [usize; 2],
@@ -101,10 +104,11 @@ impl Pass<'_> {
         let widths = self.stream.widths();
         let row_bytes = size_of::<f32>() * (widths[0] + widths[1]);
         let most = (BLOCK_BYTES / row_bytes).min(BLOCK * self.threads.get()).max(TOGETHER);
-        let mut block = Block { samples: Vec::new(), z: Vec::new(), logits: Vec::new(), widths };
+        let (samples, left_out) = (Vec::new(), VecDeque::new());
+        let mut block = Block { samples, left_out, z: Vec::new(), logits: Vec::new(), widths };
         let (mut tally, mut asked, mut patience) = (Tally::default(), Instant::now(), PATIENCE);
         self.stream.run(self.stop, &mut |part| {
-            let Part { samples, z, logits, left_out, kept, decoding, encoding } = part;
+            let Part { samples, z, logits, mut left_out, kept, decoding, encoding } = part;
             tally.read += samples.len() + left_out.len();
             tally.kept += kept;
             tally.seconds.decode += decoding;
@@ -112,8 +116,9 @@ impl Pass<'_> {
             block.samples.extend(samples);
             block.z.extend(z);
             block.logits.extend(logits);
-            left_out.iter().try_for_each(|sample| take(Event::LeftOut(sample)))?;
-            if block.rows() >= most || asked.elapsed() > patience {
+            left_out.sort_by_key(|sample| sample.row);
+            block.left_out.extend(left_out);
+            if block.rows() >= most || block.left_out.len() >= most || asked.elapsed() > patience {
                 let seconds = self.ask(&mut block, &mut tally, take)?;
                 (asked, patience) = (Instant::now(), PATIENCE.max(WORTH * seconds));
             }
@@ -130,16 +135,18 @@ impl Pass<'_> {
         tally: &mut Tally,
         take: &mut dyn FnMut(Event<'_>) -> Result<()>,
     ) -> Result<Duration> {
-        if block.samples.is_empty() {
-            return Ok(Duration::ZERO);
-        }
         let (began, mut elsewhere) = (Instant::now(), Duration::ZERO);
+        let mut left_out = std::mem::take(&mut block.left_out);
         self.ready.score(&*block, self.threads, &mut |row, scores| {
-            let handing = Instant::now();
-            take(Event::Scored(block.samples[row], &scores))?;
+            let (handing, sample) = (Instant::now(), block.samples[row]);
+            while let Some(before) = left_out.pop_front_if(|other| other.row < sample) {
+                take(Event::LeftOut(&before))?;
+            }
+            take(Event::Scored(sample, &scores))?;
             elsewhere += handing.elapsed();
             Ok(())
         })?;
+        left_out.iter().try_for_each(|sample| take(Event::LeftOut(sample)))?;
         let logic = began.elapsed().saturating_sub(elsewhere);
         tally.scored += block.samples.len();
         tally.seconds.logic += logic.as_secs_f64();

@@ -9,14 +9,11 @@ use serde::Serialize;
 
 use super::aggregate::Aggregation;
 use super::engine::{Engine, Scoring};
-use super::flag::Flagging;
+use super::flag::FlagParams;
 use super::method::Method;
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
 use crate::model::THRESHOLDS;
-
-/// The share of normal samples that may be flagged if nothing is said.
-pub const DEFAULT_RATE: f64 = 0.01;
 
 #[derive(Serialize)]
 struct Readable<'a> {
@@ -40,16 +37,16 @@ struct Readable<'a> {
 pub fn write(engine: &Engine, folder: &Path, threads: NonZeroUsize) -> Result<()> {
     let scoring = Scoring { method: engine.default_method(), ..Scoring::default() };
     let ready = engine.ready(scoring, None, threads)?;
-    let thresholds = ready.thresholds(Flagging::Global, DEFAULT_RATE, BTreeMap::new(), threads)?;
+    let thresholds = ready.thresholds(&FlagParams::default(), threads)?;
     let readable = Readable {
         model: &engine.model.manifest.seal,
         method: scoring.method,
         aggregation: scoring.aggregation,
         tau: scoring.tau,
-        fpr: DEFAULT_RATE,
+        fpr: thresholds.rate(),
         rows: thresholds.rows(),
         global: thresholds.global(),
-        rules: engine.rules().zip(thresholds.rules()).collect(),
+        rules: engine.rules().zip(thresholds.rule_thresholds().iter().copied()).collect(),
     };
     let mut bytes = serde_json::to_vec_pretty(&readable)
         .map_err(|error| Error::input(format!("cannot write the model: {error}"), None))?;

@@ -1,6 +1,5 @@
 //! The one way from samples to scores: a model with everything that a way of scoring needs.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use chimera_logic::attributes::RuleSeverity;
@@ -9,7 +8,7 @@ use chimera_logic::truth::Program;
 use super::aggregate::{Aggregation, RuleScore};
 use super::calibration_rows::{Half, Normal};
 use super::engine::{Engine, Scoring};
-use super::flag::{Flagging, Thresholds};
+use super::flag::{FlagParams, Thresholds};
 use super::learned::{Learned, Supervised};
 use super::method::{Evaluators, Method};
 use super::samples::{Encodings, RowsOf, SampleScores, Window};
@@ -250,19 +249,13 @@ impl<'a> Ready<'a> {
         Ok((0..self.counted.len()).map(|rule| self.counted[rule] && told(rule)).collect())
     }
 
-    /// Thresholds for a rate of false alarms, from normal samples; `set` are those that somebody has set for rules.
+    /// Thresholds from normal samples.
     ///
     /// # Errors
     /// Scores that are no numbers.
-    pub fn thresholds(
-        &self,
-        flagging: Flagging,
-        rate: f64,
-        set: BTreeMap<usize, f64>,
-        threads: NonZeroUsize,
-    ) -> Result<Thresholds> {
+    pub fn thresholds(&self, params: &FlagParams, threads: NonZeroUsize) -> Result<Thresholds> {
         let normal = self.all(&self.normal(Half::Thresholds), threads)?;
-        Thresholds::new(flagging, rate, &normal, &self.counted, set)
+        Thresholds::new(params, &normal, &self.counted)
     }
 
     fn supervised(

@@ -20,18 +20,6 @@ pub struct SampleScores {
     pub s: Vec<Option<f64>>,
 }
 
-impl SampleScores {
-    /// The rules that are broken most of those that count, by number, the worst first.
-    #[must_use]
-    pub fn top(&self, count: usize, counted: &[bool]) -> Vec<usize> {
-        let mut rules: Vec<usize> = (0..self.s.len()).filter(|&rule| counted[rule] && self.s[rule].is_some()).collect();
-        let score = |rule: usize| self.s[rule].unwrap_or_default();
-        rules.sort_by(|&one, &other| score(other).total_cmp(&score(one)).then(one.cmp(&other)));
-        rules.truncate(count);
-        rules
-    }
-}
-
 /// Samples by z and logits.
 pub trait Encodings: Sync {
     /// How many there are.

@@ -55,6 +55,12 @@ impl Conformal {
         let below = self.sorted.partition_point(|normal| *normal < score);
         (self.sorted.len() - below + 1) as f64 / (self.sorted.len() + 1) as f64
     }
+
+    /// The smallest p-value that any score can have.
+    #[must_use]
+    pub fn least_p_value(&self) -> f64 {
+        1.0 / (self.sorted.len() + 1) as f64
+    }
 }
 
 /// Which of several p-values are small enough together that of those chosen no more than a share `rate` is chosen wrongly, in

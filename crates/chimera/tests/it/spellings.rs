@@ -226,7 +226,15 @@ impl TypedRules {
     }
 }
 
-/// The naive walk over a typed formula: each part's gate by what it says, each occurrence put in place anew.
+/// Gates in the order in which they are run.
+#[derive(Default)]
+struct Placed {
+    gates: Vec<PlacedGate>,
+    /// By what each says.
+    of_part: BTreeMap<String, usize>,
+}
+
+/// The naive walk over a typed formula: each part's gate by what it says.
 struct Oracle<'a> {
     stage: &'a GateStage,
     /// Gates by rule and by what they say, with their operands in the order in which the report prints them.
@@ -246,8 +254,13 @@ impl<'a> Oracle<'a> {
         Self { stage, gates }
     }
 
-    fn place(&self, rule: &'a str, part: &Typed, placed: &mut Vec<PlacedGate>) -> Option<usize> {
+    /// A part that occurs twice is one operand twice, whose weights are added up before they are multiplied: that decides the last
+    /// bits.
+    fn place(&self, rule: &'a str, part: &Typed, placed: &mut Placed) -> Option<usize> {
         let Typed::Apply(_, typed) = part else { panic!("a gate") };
+        if let Some(place) = placed.of_part.get(&part.normal()) {
+            return Some(*place);
+        }
         let (report, order) = &self.gates[&(rule, part.normal())];
         let gate: Arc<Gate> = self.stage.in_memory.get(&report.key).filter(|_| report.is_there())?.clone();
         let mut operands = Vec::new();
@@ -261,15 +274,17 @@ impl<'a> Oracle<'a> {
             operands.push((source, negated));
         }
         assert_eq!(operands.len(), gate.shape().arity);
-        placed.push(PlacedGate { gate, operands });
-        Some(placed.len() - 1)
+        placed.gates.push(PlacedGate { gate, operands });
+        placed.of_part.insert(part.normal(), placed.gates.len() - 1);
+        Some(placed.gates.len() - 1)
     }
 
     /// The probability of a formula that is no literal on some samples.
     fn p(&self, rule: &'a str, formula: &Typed, z: &[f32]) -> Vec<Option<f64>> {
         let (bare, negated) = formula.bare();
-        let (mut placed, rows) = (Vec::new(), z.len() / WIDTH);
+        let (mut placed, rows) = (Placed::default(), z.len() / WIDTH);
         let Some(root) = self.place(rule, bare, &mut placed) else { return vec![None; rows] };
+        let placed = placed.gates;
         let evaluator = Evaluator::new(WIDTH, &placed).unwrap();
         let mut logits = vec![0.0; rows * placed.len()];
         evaluator.run(&(z, WIDTH), 0..rows, &mut logits);
@@ -599,7 +614,7 @@ fn has_gate(rule: &str, formula: &Typed, stage: &GateStage) -> bool {
 fn eval_measures_the_gates_of_the_typed_formula_at_every_seed() {
     let (world, mut random) = (World::new(), Rng::with_seed(33));
     let mut measured = 0;
-    for number in 0..4 {
+    for number in 0..6 {
         let (rules, config) = (TypedRules::random(&mut random), config(number));
         add(&world, &rules, &config, number, &mut random);
         let methods = vec![Method::Chimera, Method::Graft];

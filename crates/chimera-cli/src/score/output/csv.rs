@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{LAST, Row, Writer, number_columns, numbers};
+use super::{FIRST, LAST, Row, Writer, number_columns, numbers};
 use crate::console::csv_error;
 
 pub(super) struct Csv {
@@ -11,8 +11,8 @@ pub(super) struct Csv {
 
 impl Csv {
     pub(super) fn new(rules: &[&str]) -> Self {
-        let fixed = ["id", "anomaly", "flagged"].map(str::to_owned).into_iter();
-        Self { columns: fixed.chain(number_columns(rules)).chain(LAST.map(str::to_owned)).collect() }
+        let first = FIRST.map(str::to_owned).into_iter();
+        Self { columns: first.chain(number_columns(rules)).chain(LAST.map(str::to_owned)).collect() }
     }
 }
 
@@ -23,7 +23,9 @@ impl Writer for Csv {
 
     fn row(&mut self, out: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
         let cell = |number: Option<f64>| number.map_or_else(String::new, text);
-        let mut cells = vec![row.id.to_owned(), cell(row.scores.anomaly), u8::from(row.flagged).to_string()];
+        let mut cells = vec![row.id.to_owned(), cell(row.scores.anomaly)];
+        cells.push(row.flagged.map_or_else(String::new, |flagged| u8::from(flagged).to_string()));
+        cells.push(row.error.unwrap_or_default().to_owned());
         cells.extend(numbers(row.scores).map(cell));
         cells.extend([row.top.join("|"), row.flagged_rules.join("|")]);
         cells.push(row.severity.map_or_else(String::new, |severity| severity.to_string()));

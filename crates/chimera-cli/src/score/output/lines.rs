@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::ser::{SerializeMap, Serializer};
 
-use super::{LAST, Row, Writer, number_columns, numbers};
+use super::{FIRST, LAST, Row, Writer, number_columns, numbers};
 
 pub(super) struct Lines {
     columns: Vec<String>,
@@ -24,9 +24,11 @@ impl Writer for Lines {
     fn row(&mut self, out: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
         let mut line = serde_json::Serializer::new(&mut *out);
         let mut object = line.serialize_map(None)?;
-        object.serialize_entry("id", row.id)?;
-        object.serialize_entry("anomaly", &row.scores.anomaly)?;
-        object.serialize_entry("flagged", &row.flagged)?;
+        let [id, anomaly, flagged, error] = FIRST;
+        object.serialize_entry(id, row.id)?;
+        object.serialize_entry(anomaly, &row.scores.anomaly)?;
+        object.serialize_entry(flagged, &row.flagged)?;
+        object.serialize_entry(error, &row.error)?;
         for (name, number) in self.columns.iter().zip(numbers(row.scores)) {
             object.serialize_entry(name, &number)?;
         }

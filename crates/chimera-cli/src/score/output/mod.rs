@@ -17,10 +17,13 @@ use self::parquet::Parquet;
 use crate::console::file_of;
 use crate::ending;
 
-/// One sample.
+/// One input.
 pub(crate) struct Row<'a> {
     pub(crate) id: &'a str,
-    pub(crate) flagged: bool,
+    /// `None` where that is unknown.
+    pub(crate) flagged: Option<bool>,
+    /// Why it could not be scored.
+    pub(crate) error: Option<&'a str>,
     /// How much the worst of what it is flagged for matters.
     pub(crate) severity: Option<RuleSeverity>,
     pub(crate) scores: &'a SampleScores,
@@ -28,6 +31,14 @@ pub(crate) struct Row<'a> {
     pub(crate) top: Vec<&'a str>,
     /// Names of the rules that are beyond thresholds of their own.
     pub(crate) flagged_rules: Vec<&'a str>,
+}
+
+impl<'a> Row<'a> {
+    /// The row of an input that could not be scored. `nothing` has no score for each rule.
+    pub(crate) fn without_scores(id: &'a str, error: &'a str, nothing: &'a SampleScores) -> Self {
+        let (top, flagged_rules) = (Vec::new(), Vec::new());
+        Self { id, flagged: None, error: Some(error), severity: None, scores: nothing, top, flagged_rules }
+    }
 }
 
 /// Writes rows one after the other. What it was given may wait until the end.
@@ -69,6 +80,9 @@ impl Format {
     }
 }
 
+/// The columns before those with numbers.
+const FIRST: [&str; 4] = ["id", "anomaly", "flagged", "error"];
+
 /// The columns behind those with numbers: the rules that are broken most, those beyond thresholds of their own, and how much the
 /// worst of what a sample is flagged for matters.
 const LAST: [&str; 3] = ["top_rules", "flagged_rules", "severity"];
@@ -101,12 +115,10 @@ mod tests {
         let half =
             SampleScores { anomaly: Some(0.1), reason: Some(0), p: vec![Some(0.9), None], s: vec![Some(0.1), None] };
         let (top, flagged_rules, severity) = (vec!["r"], vec!["r"], Some(RuleSeverity::High));
-        let row = Row { id: "a,\"b", flagged: true, severity, scores: &half, top, flagged_rules };
+        let row = Row { id: "a,\"b", flagged: Some(true), error: None, severity, scores: &half, top, flagged_rules };
         writer.row(&mut out, &row).unwrap();
         let none = SampleScores { anomaly: None, reason: None, p: vec![None; 2], s: vec![None; 2] };
-        let (top, flagged_rules) = (Vec::new(), Vec::new());
-        let row = Row { id: "c", flagged: false, severity: None, scores: &none, top, flagged_rules };
-        writer.row(&mut out, &row).unwrap();
+        writer.row(&mut out, &Row::without_scores("c", "cannot read `c`", &none)).unwrap();
         writer.end(&mut out).unwrap();
         out
     }
@@ -116,12 +128,13 @@ mod tests {
         let text = |format| String::from_utf8(written(format)).unwrap();
         assert_eq!(
             text(Format::Csv),
-            "id,anomaly,flagged,rule:r,rule:q,p:r,p:q,top_rules,flagged_rules,severity\n\"a,\"\"b\",0.1,1,0.1,,0.9,,r,r,high\nc,,0,,,,,,,\n"
+            "id,anomaly,flagged,error,rule:r,rule:q,p:r,p:q,top_rules,flagged_rules,severity\n\
+             \"a,\"\"b\",0.1,1,,0.1,,0.9,,r,r,high\nc,,,cannot read `c`,,,,,,,\n"
         );
         assert_eq!(
             text(Format::Lines),
-            "{\"id\":\"a,\\\"b\",\"anomaly\":0.1,\"flagged\":true,\"rule:r\":0.1,\"rule:q\":null,\"p:r\":0.9,\"p:q\":null,\
-             \"top_rules\":[\"r\"],\"flagged_rules\":[\"r\"],\"severity\":\"high\"}\n{\"id\":\"c\",\"anomaly\":null,\"flagged\":false,\"rule:r\":null,\"rule:q\":null,\
+            "{\"id\":\"a,\\\"b\",\"anomaly\":0.1,\"flagged\":true,\"error\":null,\"rule:r\":0.1,\"rule:q\":null,\"p:r\":0.9,\"p:q\":null,\
+             \"top_rules\":[\"r\"],\"flagged_rules\":[\"r\"],\"severity\":\"high\"}\n{\"id\":\"c\",\"anomaly\":null,\"flagged\":null,\"error\":\"cannot read `c`\",\"rule:r\":null,\"rule:q\":null,\
              \"p:r\":null,\"p:q\":null,\"top_rules\":[],\"flagged_rules\":[],\"severity\":null}\n"
         );
         // The reader takes its bytes from a file.
@@ -133,12 +146,15 @@ mod tests {
             let column = batch.column(column).as_primitive::<Float64Type>();
             column.is_valid(row).then(|| column.value(row))
         };
-        assert_eq!([1, 3, 4, 5, 6].map(|column| number(column, 0)), [Some(0.1), Some(0.1), None, Some(0.9), None]);
-        assert_eq!([1, 3, 4, 5, 6].map(|column| number(column, 1)), [None; 5]);
+        assert_eq!([1, 4, 5, 6, 7].map(|column| number(column, 0)), [Some(0.1), Some(0.1), None, Some(0.9), None]);
+        assert_eq!([1, 4, 5, 6, 7].map(|column| number(column, 1)), [None; 5]);
         assert_eq!(batch.column(0).as_string::<i32>().value(0), "a,\"b");
-        let lists = batch.column(7).as_list::<i32>();
+        let (flagged, error) = (batch.column(2).as_boolean(), batch.column(3).as_string::<i32>());
+        assert_eq!((flagged.value(0), flagged.is_null(1)), (true, true));
+        assert_eq!((error.is_null(0), error.value(1)), (true, "cannot read `c`"));
+        let lists = batch.column(8).as_list::<i32>();
         assert_eq!((lists.value_length(0), lists.value_length(1), lists.null_count()), (1, 0, 0));
-        let severity = batch.column(9).as_string::<i32>();
+        let severity = batch.column(10).as_string::<i32>();
         assert_eq!((severity.value(0), severity.is_null(1)), ("high", true));
     }
 }

@@ -11,7 +11,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use super::{LAST, Row, Writer, number_columns, numbers};
+use super::{FIRST, LAST, Row, Writer, number_columns, numbers};
 
 /// Rows that wait to be encoded together.
 const BATCH: usize = 1024;
@@ -28,6 +28,7 @@ pub(super) struct Parquet {
     ids: StringBuilder,
     anomaly: Float64Builder,
     flagged: BooleanBuilder,
+    errors: StringBuilder,
     numbers: Vec<Float64Builder>,
     top: ListBuilder<StringBuilder>,
     flagged_rules: ListBuilder<StringBuilder>,
@@ -38,10 +39,12 @@ impl Parquet {
     pub(super) fn new(rules: &[&str]) -> Self {
         let columns = number_columns(rules);
         let number = |name: &str| Field::new(name, DataType::Float64, true);
+        let [id, anomaly, flagged, error] = FIRST;
         let mut fields = vec![
-            Field::new("id", DataType::Utf8, false),
-            number("anomaly"),
-            Field::new("flagged", DataType::Boolean, false),
+            Field::new(id, DataType::Utf8, false),
+            number(anomaly),
+            Field::new(flagged, DataType::Boolean, true),
+            Field::new(error, DataType::Utf8, true),
         ];
         fields.extend(columns.iter().map(|name| number(name)));
         let [top, flagged, severity] = LAST;
@@ -54,6 +57,7 @@ impl Parquet {
             ids: StringBuilder::new(),
             anomaly: Float64Builder::new(),
             flagged: BooleanBuilder::new(),
+            errors: StringBuilder::new(),
             numbers: columns.iter().map(|_| Float64Builder::new()).collect(),
             top: ListBuilder::new(StringBuilder::new()),
             flagged_rules: ListBuilder::new(StringBuilder::new()),
@@ -63,8 +67,12 @@ impl Parquet {
 
     /// Encodes the rows that wait.
     fn encode(&mut self) -> Result<(), ParquetError> {
-        let mut columns: Vec<ArrayRef> =
-            vec![Arc::new(self.ids.finish()), Arc::new(self.anomaly.finish()), Arc::new(self.flagged.finish())];
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(self.ids.finish()),
+            Arc::new(self.anomaly.finish()),
+            Arc::new(self.flagged.finish()),
+            Arc::new(self.errors.finish()),
+        ];
         columns.extend(self.numbers.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.push(Arc::new(self.top.finish()));
         columns.push(Arc::new(self.flagged_rules.finish()));
@@ -102,7 +110,8 @@ impl Writer for Parquet {
     fn row(&mut self, out: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
         self.ids.append_value(row.id);
         self.anomaly.append_option(row.scores.anomaly);
-        self.flagged.append_value(row.flagged);
+        self.flagged.append_option(row.flagged);
+        self.errors.append_option(row.error);
         for (column, number) in self.numbers.iter_mut().zip(numbers(row.scores)) {
             column.append_option(number);
         }

@@ -59,16 +59,16 @@ fn standing<'t>(told: &'t Explanation, rule: &str) -> Option<&'t Standing> {
 
 /// The first screen: the answer in a sentence.
 fn first(told: &Explanation) -> String {
-    let verdict = match (told.flagged, told.threshold) {
-        (true, _) => "<b class=\"loss\">Flagged</b>",
-        (false, Some(_)) => "<b class=\"win\">Not flagged</b>",
-        (false, None) => "<b>Cannot be flagged</b>: the model has too few normal samples for a threshold",
+    let verdict = match (told.flagged, told.unknown_since()) {
+        (Some(true), _) => "<b class=\"loss\">Flagged</b>".to_owned(),
+        (Some(false), _) => "<b class=\"win\">Not flagged</b>".to_owned(),
+        (None, why) => format!("<b>Flagged or not is unknown</b>: {}", escape(why.unwrap_or_default())),
     };
     let why = told.rules.first().map_or_else(String::new, |rule| {
         let standing = standing(told, &rule.rule);
-        let (lead, is_broken) = lead(told, standing);
+        let (lead, is_flagged) = lead(told, standing);
         let p = standing.and_then(|standing| standing.p);
-        let repair = rule.repair.as_ref().filter(|_| is_broken);
+        let repair = rule.repair.as_ref().filter(|_| is_flagged);
         let mend = repair.map_or_else(String::new, |repair| format!(" The rule {}.", code(&repair.words)));
         format!(" {lead} {}, which holds with probability {}.{mend}", name(&rule.rule), number(p))
     });
@@ -83,29 +83,39 @@ fn first(told: &Explanation) -> String {
         )
         .collect();
     format!(
-        "<h1>{}</h1>\n<p class=\"answer\">{verdict}.{why}</p>\n<div class=\"figures\"><div class=\"figure\"><b>{}</b><span>anomaly: the highest score of \
-         a rule</span></div><div class=\"figure\"><b>{}</b><span>threshold: {} of normal samples are above it</span></div><div \
-         class=\"figure\"><b>{}</b><span>above their own thresholds, of {}</span></div></div>\n<nav>{}</nav>\n",
+        "<h1>{}</h1>\n<p class=\"answer\">{verdict}.{why}</p>\n<div class=\"figures\"><div class=\"figure\"><b>{}</b><span>anomaly (<code>{}</code> over rules)</span></div>{}<div \
+         class=\"figure\"><b>{}</b><span>that it is flagged for, of {}</span></div></div>\n<nav>{}</nav>\n",
         escape(&told.id),
         number(told.anomaly),
-        number(told.threshold),
-        percent(told.fpr),
-        told.standings.iter().filter(|standing| standing.broken).count(),
+        told.aggregation,
+        threshold_figure(told),
+        told.standings.iter().filter(|standing| standing.flagged).count(),
         counted(told.standings.len(), "rule"),
         links.join("\n"),
     )
 }
 
-/// How the sentence about a rule begins, and whether the rule is broken: by its own standing, whatever the sample's is.
+/// The beginning of the sentence about a rule, and whether the sample is flagged for it.
 fn lead(told: &Explanation, standing: Option<&Standing>) -> (&'static str, bool) {
     let is_worst = standing.zip(told.standings.first()).is_some_and(|(one, worst)| one.rule == worst.rule);
     match standing {
-        Some(standing) if standing.broken && told.flagged => ("It breaks", true),
-        Some(standing) if standing.broken => ("By the threshold of the rule itself it breaks", true),
-        _ if is_worst && told.flagged => ("No rule is above its own threshold; the one that comes nearest is", false),
+        Some(standing) if standing.flagged => ("It breaks", true),
         _ if is_worst => ("The rule that it comes nearest to breaking is", false),
-        _ => ("It does not break", false),
+        _ => ("It is not flagged for", false),
     }
+}
+
+/// The threshold of the whole sample, or what takes its place.
+fn threshold_figure(told: &Explanation) -> String {
+    let words = match (told.flag, told.threshold) {
+        ("global", Some(_)) => format!("threshold: at most {} of normal samples are above it", percent(told.fpr)),
+        ("global", None) => "no threshold".to_owned(),
+        ("per-rule", _) => {
+            format!("each rule has its own threshold: at most {} of normal samples are above it", percent(told.fpr))
+        }
+        _ => format!("rules are judged together: at most {} of those flagged wrongly, in the mean", percent(told.fpr)),
+    };
+    format!("<div class=\"figure\"><b>{}</b><span>{words}</span></div>", number(told.threshold))
 }
 
 fn fine_print(told: &Explanation) -> String {

@@ -103,6 +103,8 @@ impl Pictures {
             let words = if words.is_empty() { String::new() } else { format!("<p class=\"faint\">{words}</p>\n") };
             return format!("<div class=\"shots one\">{plain}</div>\n{words}");
         }
+        let is_flagged = told.standings.iter().any(|standing| standing.rule == rule.rule && standing.flagged);
+        let lead = if is_flagged { "what breaks it" } else { "what comes nearest to breaking it" };
         let mut shots = if told.frames == 1 { shot("f0", "", "as it is") } else { String::new() };
         for map in rule.maps.iter().filter(|map| map.peak.is_some()) {
             let name = |concept: &str| format!("<span class=\"name\">{}</span>", escape(concept));
@@ -110,7 +112,7 @@ impl Pictures {
                 Some(concept) => format!("evidence for {}", name(concept)),
                 None => {
                     let seen: Vec<String> = rule.seen().map(name).collect();
-                    format!("<b>what breaks it</b>: {}", seen.join(" and "))
+                    format!("<b>{lead}</b>: {}", seen.join(" and "))
                 }
             };
             let words = format!("{of}{}: up to {:+.1} logits", in_frame(map.frame), map.most);
@@ -162,6 +164,7 @@ mod tests {
         assert!(words.contains("No part of the picture that was covered") && !words.contains("missing"), "{words}");
         seen.maps = vec![map(Some([0.5, 0.5]))];
         let words = page(&seen);
-        assert!(words.contains("<b>what breaks it</b>: <span class=\"name\">a</span>: up to +0.5 logits"), "{words}");
+        assert!(words.contains("<b>what comes nearest to breaking it</b>: <span class=\"name\">a</span>"), "{words}");
+        assert!(words.contains(": up to +0.5 logits"), "{words}");
     }
 }

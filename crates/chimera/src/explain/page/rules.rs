@@ -21,8 +21,8 @@ pub(super) fn told(rule: &RuleTold, standing: Option<&Standing>) -> String {
         cards += &format!(
             "<div class=\"card\"><h4>Score {} {}</h4><p>{}</p>{share}{without}</div>",
             number(standing.score),
-            if standing.broken { "<span class=\"loss\">above its threshold</span>" } else { "" },
-            bar(standing.score, standing.threshold, standing.broken),
+            if standing.flagged { "<span class=\"loss\">flagged for it</span>" } else { "" },
+            bar(standing.score, standing.threshold, standing.flagged),
         );
     }
     if let Some(breach) = &rule.breach {
@@ -32,7 +32,7 @@ pub(super) fn told(rule: &RuleTold, standing: Option<&Standing>) -> String {
             "By its concepts alone it most likely holds; the most likely way to break it"
         };
         // Gates see more of a sample than how likely its concepts are.
-        let otherwise = if standing.is_some_and(|standing| standing.broken) && !breach.is_likeliest {
+        let otherwise = if standing.is_some_and(|standing| standing.flagged) && !breach.is_likeliest {
             "<p class=\"faint\">The rule's own score says otherwise: it looks at more than how likely each concept is.</p>"
         } else {
             ""
@@ -131,14 +131,10 @@ pub(super) fn standings(told: &Explanation) -> String {
             let share = of.normal_share.map_or_else(|| "–".to_owned(), percent);
             let cells = vec![
                 format!("<td class=\"left\" data-rule=\"{}\">{}</td>", escape(&of.rule), name(&of.rule)),
-                bar(of.score, of.threshold, of.broken),
+                bar(of.score, of.threshold, of.flagged),
                 number(of.score),
                 number(of.threshold),
-                match (of.broken, of.threshold) {
-                    (true, _) => "<b class=\"loss\">above</b>".to_owned(),
-                    (false, Some(_)) => "below".to_owned(),
-                    (false, None) => String::new(),
-                },
+                if of.flagged { "<b class=\"loss\">flagged</b>".to_owned() } else { String::new() },
                 share,
                 number(of.p),
                 escape(&of.severity),

@@ -6,7 +6,7 @@ use chimera_logic::load::load_text;
 use chimera_logic::vocabulary::Vocabulary;
 
 use super::*;
-use crate::explain::told::{BreachTold, ConceptTold, RepairTold, RuleTold, Shown};
+use crate::explain::told::{BreachTold, ConceptTold, RepairTold, RuleTold, Shown, WhenTold};
 
 /// What is told of a sample with nothing in it.
 pub(super) fn explanation() -> Explanation {
@@ -14,9 +14,12 @@ pub(super) fn explanation() -> Explanation {
         id: "one".to_owned(),
         model: "model".to_owned(),
         method: "neural",
+        aggregation: "max",
+        flag: "global",
         anomaly: Some(0.5),
         threshold: Some(0.4),
-        flagged: true,
+        flagged: Some(true),
+        no_promise: None,
         fpr: 0.01,
         normal_samples: 100,
         standings: Vec::new(),
@@ -26,15 +29,15 @@ pub(super) fn explanation() -> Explanation {
     }
 }
 
-fn of_rule(rule: &str, broken: bool) -> Standing {
+fn of_rule(rule: &str, flagged: bool) -> Standing {
     Standing {
         rule: rule.to_owned(),
         severity: "medium".to_owned(),
-        p: Some(if broken { 0.2 } else { 0.99 }),
-        score: Some(if broken { 0.8 } else { 0.01 }),
+        p: Some(if flagged { 0.2 } else { 0.99 }),
+        score: Some(if flagged { 0.8 } else { 0.01 }),
         threshold: Some(0.3),
         normal_share: Some(0.01),
-        broken,
+        flagged,
         without_grafts: None,
     }
 }
@@ -55,25 +58,41 @@ pub(super) fn rule(name: &str, breach: &[(&str, bool)]) -> RuleTold {
 
 #[test]
 fn the_headline_is_true_of_the_rule_and_of_the_sample() {
-    // The worst rule is `A`; whether it is broken, which rule is told about, whether the sample is flagged.
-    let said = |broken: bool, about: &str, flagged: bool| {
-        let mut told = Explanation { flagged, ..explanation() };
-        told.standings = vec![of_rule("A", broken), of_rule("B", false)];
+    // The worst rule is `A`; which rule is told about, whether the sample is flagged for `A`.
+    let said = |about: &str, flagged: Option<bool>| {
+        let no_promise = flagged.is_none().then(|| "too <few> rows".to_owned());
+        let mut told = Explanation { flagged, no_promise, ..explanation() };
+        told.standings = vec![of_rule("A", flagged == Some(true)), of_rule("B", false)];
         told.rules = vec![rule(about, &[("a", true)])];
         first(&told).split_once("</p>").unwrap().0.replace("<span class=\"name\">", "").replace("</span>", "")
     };
-    let words = said(true, "A", true);
+    let words = said("A", Some(true));
     assert!(words.contains("Flagged</b>. It breaks A, which holds with probability 0.200."), "{words}");
     assert!(words.contains("The rule holds if b were present."), "{words}");
-    let words = said(true, "B", true);
-    assert!(words.contains("Flagged</b>. It does not break B, which holds with probability 0.990."), "{words}");
+    let words = said("B", Some(true));
+    assert!(words.contains("Flagged</b>. It is not flagged for B, which holds with probability 0.990."), "{words}");
     assert!(!words.contains("were present"), "{words}");
-    let words = said(true, "A", false);
-    assert!(words.contains("Not flagged</b>. By the threshold of the rule itself it breaks A, which"), "{words}");
-    let words = said(false, "A", false);
+    let words = said("A", Some(false));
     assert!(words.contains("Not flagged</b>. The rule that it comes nearest to breaking is A, which"), "{words}");
-    let words = said(false, "A", true);
-    assert!(words.contains("No rule is above its own threshold; the one that comes nearest is A, which"), "{words}");
+    let words = said("A", None);
+    assert!(words.contains("Flagged or not is unknown</b>: too &lt;few&gt; rows. The rule that it comes"), "{words}");
+}
+
+/// What is red says "flagged": a page about a sample that is not has none of it.
+#[test]
+fn a_page_is_never_red_where_the_sample_is_not_flagged() {
+    for flagged in [Some(true), Some(false), None] {
+        let mut told = Explanation { flagged, ..explanation() };
+        told.standings = vec![of_rule("A", flagged == Some(true)), of_rule("B", false)];
+        let of = rule("A", &[("a", true)]);
+        told.rules = vec![RuleTold { when: Some(WhenTold { so_far: vec![Some(0.9)], without: vec![None] }), ..of }];
+        let page = first(&told)
+            + &rules::told(&told.rules[0], standing(&told, "A"))
+            + &rules::standings(&told)
+            + &when::chart(&told.rules[0], standing(&told, "A"));
+        let red = ["class=\"loss\"", "class=\"bar bad\"", "var(--violating)"].map(|mark| page.contains(mark));
+        assert_eq!(red, [flagged == Some(true); 3], "{flagged:?}: {page}");
+    }
 }
 
 #[test]

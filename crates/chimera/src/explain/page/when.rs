@@ -44,24 +44,23 @@ pub(super) fn chart(rule: &RuleTold, standing: Option<&Standing>) -> String {
             frame + 1
         );
     }
-    if let Some(limit) = standing.and_then(|standing| standing.threshold) {
+    let limit = standing.and_then(|standing| standing.threshold);
+    if let Some(limit) = limit {
         let _ = write!(
             svg,
             "<line class=\"chance\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>",
             y = y(limit)
         );
     }
+    let color = if standing.is_some_and(|standing| standing.flagged) { "var(--violating)" } else { "var(--main)" };
     let points: Vec<String> =
         told(&when.so_far).map(|(frame, score)| format!("{:.1},{:.1}", x(frame), y(score))).collect();
-    let _ = write!(
-        svg,
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"var(--violating)\" stroke-width=\"2\"/>",
-        points.join(" ")
-    );
+    let _ =
+        write!(svg, "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>", points.join(" "));
     for (frame, score) in told(&when.so_far) {
         let _ = write!(
             svg,
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"var(--violating)\"><title>up to frame {}: {score:.3}</title></circle>",
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{color}\"><title>up to frame {}: {score:.3}</title></circle>",
             x(frame),
             y(score),
             frame + 1
@@ -77,9 +76,10 @@ pub(super) fn chart(rule: &RuleTold, standing: Option<&Standing>) -> String {
             frame + 1
         );
     }
+    let dashes = if limit.is_some() { "<span>- - - threshold of the rule</span>" } else { "" };
     format!(
         "<h3>When</h3><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" role=\"img\" aria-label=\"score by frame\">{svg}</svg>\n<div \
-         class=\"key\"><span><i style=\"background:var(--violating)\"></i>score, had the video stopped there</span><span><i \
-         style=\"background:var(--other)\"></i>what goes without that frame</span><span>- - - threshold of the rule</span></div>\n"
+         class=\"key\"><span><i style=\"background:{color}\"></i>score, had the video stopped there</span><span><i \
+         style=\"background:var(--other)\"></i>what goes without that frame</span>{dashes}</div>\n"
     )
 }
