@@ -167,11 +167,12 @@ fn write_rule(rule: &RuleTold, told: &Explanation, out: &mut dyn Write) -> io::R
         };
         writeln!(out, "  {lead}: {} (together {:.3})", seen.join(", "), breach.p)?;
     }
-    if let Some(repair) = &rule.repair {
-        writeln!(out, "  {} (cost {:.2})", repair.words, repair.cost)?;
+    for change in [&rule.repair, &rule.breaks].into_iter().flatten() {
+        let cost = change.cost.map_or_else(|| "against a certainty".to_owned(), |cost| format!("cost {cost:.2}"));
+        writeln!(out, "  {} ({cost})", change.words)?;
     }
-    for part in rule.parts.iter().flatten().filter(|part| part.lift > 5e-4).take(PARTS) {
-        let wish = if part.wanted { "if it held" } else { "if it did not hold" };
+    for part in rule.parts.iter().flatten().filter(|part| part.gains()).take(PARTS) {
+        let wish = if part.wanted == Some(true) { "if it held" } else { "if it did not hold" };
         writeln!(out, "  {} {}: {wish}, the rule would hold with {:.3}", part.formula, shown(part.p), part.then)?;
     }
     let place = |map: &MapTold| {

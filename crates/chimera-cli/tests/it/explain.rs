@@ -42,21 +42,37 @@ fn an_explanation_has_the_numbers_of_score() {
     }
 }
 
+/// What is believed of concepts breaks the rule and the repair mends it, or keeps it and the change breaks it.
 #[test]
-fn repairs_mend_what_is_broken() {
+fn changes_turn_what_is_believed() {
     let sandbox = trained();
-    let told = explained(&sandbox, "model ds --id s000000 --rule watched");
-    let rule = &told["rules"][0];
-    let value = |list: &Value, concept: &str| {
-        list.as_array().unwrap().iter().find(|of| of["concept"] == concept)?["shown"].as_bool()
-    };
-    let breach = &rule["breach"]["concepts"];
-    assert_eq!([value(breach, "a"), value(breach, "b")], [Some(true), Some(false)], "the one way to break `a => b`");
-    let repair = &rule["repair"]["concepts"];
-    let is = |concept: &str| value(repair, concept).or(value(breach, concept)).unwrap();
-    assert!(!is("a") || is("b"));
-    let words = rule["repair"]["words"].as_str().unwrap();
-    assert!(["holds if `b` were present", "holds if `a` were absent"].contains(&words), "{words}");
+    let mut seen = [0; 2];
+    for number in (0..400).step_by(20) {
+        let told = explained(&sandbox, &format!("model ds --id s{number:06} --rule watched"));
+        let rule = &told["rules"][0];
+        let believed = |concept: &str| {
+            let of = told["concepts"].as_array().unwrap().iter().find(|of| of["concept"] == concept).unwrap();
+            of["p"].as_f64().unwrap() >= 0.5
+        };
+        let value = |list: &Value, concept: &str| {
+            list.as_array().unwrap().iter().find(|of| of["concept"] == concept)?["shown"].as_bool()
+        };
+        let breach = &rule["breach"]["concepts"];
+        assert_eq!([value(breach, "a"), value(breach, "b")], [Some(true), Some(false)], "the one way to break `a => b`");
+        let is_broken = believed("a") && !believed("b");
+        let change = if is_broken { &rule["repair"] } else { &rule["breaks"] };
+        assert!(rule["repair"].is_null() != is_broken && rule["breaks"].is_null() == is_broken, "{rule}");
+        let is = |concept: &str| value(&change["concepts"], concept).unwrap_or(believed(concept));
+        assert_eq!(is("a") && !is("b"), !is_broken, "{rule}");
+        for of in change["concepts"].as_array().unwrap() {
+            assert_ne!(of["shown"], believed(of["concept"].as_str().unwrap()), "{rule}");
+        }
+        assert!(change["cost"].as_f64().unwrap() >= 0.0);
+        let words = change["words"].as_str().unwrap();
+        assert!(words.starts_with(if is_broken { "would hold if `" } else { "would be broken if `" }), "{words}");
+        seen[usize::from(is_broken)] += 1;
+    }
+    assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
 }
 
 #[test]
@@ -163,7 +179,7 @@ fn evidence_lies_on_the_object_and_the_page_counts_as_score_does() {
 
     let ran = sandbox.run("explain model odd0.png -o why.html --cache cache --method wmc");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.starts_with("odd0.png: ") && ran.out.contains("holds if"), "{}", ran.out);
+    assert!(ran.out.starts_with("odd0.png: ") && ran.out.contains("  would "), "{}", ran.out);
     let page = sandbox.read("why.html");
     assert!(page.len() < 3_000_000 && page.matches("data:image/jpeg").count() == 1);
     for outside in ["http:", "https:", "src="] {

@@ -13,7 +13,7 @@ use super::look::{Encoded, Look};
 use super::mend::{Bearing, Literal, Mending};
 use super::moments::{self, Moments};
 use super::parts::Parts;
-use super::told::{BreachTold, ConceptTold, Explanation, MapTold, PartTold, RepairTold, RuleTold, Shown, Standing};
+use super::told::{BreachTold, ConceptTold, Explanation, MapTold, PartTold, ChangeTold, RuleTold, Shown, Standing};
 use crate::error::{Error, Result};
 use crate::leaf::calibrate::Method as Calibrated;
 use crate::leaf::stream::Sources;
@@ -220,6 +220,14 @@ impl<'a> Explainer<'a> {
             p: concepts[literal.concept.index()],
         };
         let mend = mending.mend();
+        let change = |is_repair: bool| {
+            let mend = mend.as_ref().filter(|mend| mend.is_likeliest == is_repair)?;
+            Some(ChangeTold {
+                concepts: mend.change.flips.iter().map(shown).collect(),
+                cost: mend.change.cost,
+                words: mend.words(|concept| vocabulary.name(concept)),
+            })
+        };
         let part = |bearing: Bearing| PartTold {
             formula: rule_set.dag.text(Edge::new(bearing.node, false)),
             is_concept: matches!(rule_set.dag.node(bearing.node), Node::Leaf(_)),
@@ -237,11 +245,8 @@ impl<'a> Explainer<'a> {
                 p: mend.breach_probability,
                 is_likeliest: mend.is_likeliest,
             }),
-            repair: mend.as_ref().map(|mend| RepairTold {
-                concepts: mend.flips.iter().map(shown).collect(),
-                cost: mend.cost,
-                words: mend.words(|concept| vocabulary.name(concept)),
-            }),
+            repair: change(true),
+            breaks: change(false),
             maps: Vec::new(),
             when: None,
         }

@@ -73,8 +73,10 @@ pub struct RuleTold {
     pub parts: Option<Vec<PartTold>>,
     /// How it is broken, most likely; `None` where it cannot be told.
     pub breach: Option<BreachTold>,
-    /// What would mend it.
-    pub repair: Option<RepairTold>,
+    /// The cheapest change with which it holds; `None` where it holds by what is most probably seen.
+    pub repair: Option<ChangeTold>,
+    /// The cheapest change with which it is broken; `None` where it is broken by what is most probably seen.
+    pub breaks: Option<ChangeTold>,
     /// Where what breaks it is seen; empty where that is missing, and where nobody asked.
     pub maps: Vec<MapTold>,
     /// When it is seen; `None` for pictures.
@@ -107,12 +109,20 @@ pub struct PartTold {
     pub is_concept: bool,
     /// The probability that it holds; `None` where the method cannot tell.
     pub p: Option<f64>,
-    /// Whether the rule wants it to hold.
-    pub wanted: bool,
+    /// The value with which the rule is more probable; `None` where its value makes no difference.
+    pub wanted: Option<bool>,
     /// The probability of the rule, were that so.
     pub then: f64,
-    /// How much that gains.
+    /// The gain.
     pub lift: f64,
+}
+
+impl PartTold {
+    /// True where the gain can be seen with three digits.
+    #[must_use]
+    pub fn gains(&self) -> bool {
+        self.lift >= 5e-4
+    }
 }
 
 /// Values of concepts.
@@ -137,14 +147,14 @@ pub struct BreachTold {
     pub is_likeliest: bool,
 }
 
-/// What would mend a rule.
+/// A change of what is most probably seen.
 #[derive(Clone, Debug, Serialize)]
-pub struct RepairTold {
+pub struct ChangeTold {
     /// Concepts with the values that they would need.
     pub concepts: Vec<Shown>,
-    /// What speaks against it: the logarithm of odds.
-    pub cost: f64,
-    /// In words.
+    /// The logarithm of the odds against it; `None` where something certain speaks against it.
+    pub cost: Option<f64>,
+    /// In words: "would hold if `b` were present".
     pub words: String,
 }
 

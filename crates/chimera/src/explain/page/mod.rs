@@ -69,7 +69,7 @@ fn first(told: &Explanation) -> String {
         let (lead, is_flagged) = lead(told, standing);
         let p = standing.and_then(|standing| standing.p);
         let repair = rule.repair.as_ref().filter(|_| is_flagged);
-        let mend = repair.map_or_else(String::new, |repair| format!(" The rule {}.", code(&repair.words)));
+        let mend = repair.map_or_else(String::new, |repair| format!(" It {}.", code(&repair.words)));
         format!(" {lead} {}, which holds with probability {}.{mend}", name(&rule.rule), number(p))
     });
     let links: Vec<String> = told

@@ -43,15 +43,15 @@ pub(super) fn told(rule: &RuleTold, standing: Option<&Standing>) -> String {
             breach.concepts.iter().map(|of| format!("<li>{}</li>", shown(of))).collect::<String>()
         );
     }
-    if let Some(repair) = &rule.repair {
-        let cost = if repair.cost > 0.0 {
-            format!("Against odds of {} (cost {:.2}).", odds(repair.cost), repair.cost)
-        } else {
-            "This is what is most likely seen anyway (cost 0).".to_owned()
+    for (title, change) in [("Repair", &rule.repair), ("What would break it", &rule.breaks)] {
+        let Some(change) = change else { continue };
+        let cost = match change.cost {
+            Some(cost) => format!("Against odds of {} (cost {cost:.2}).", odds(cost)),
+            None => "Against something certain.".to_owned(),
         };
         cards += &format!(
-            "<div class=\"card\"><h4>Repair</h4><p>It {}.</p><p class=\"faint\">{cost}</p></div>",
-            code(&repair.words)
+            "<div class=\"card\"><h4>{title}</h4><p>It {}.</p><p class=\"faint\">{cost}</p></div>",
+            code(&change.words)
         );
     }
     format!("<div class=\"says\">{cards}</div>\n")
@@ -106,7 +106,11 @@ pub(super) fn parts(rule: &RuleTold) -> String {
     let rows: Vec<(&str, Vec<String>)> = parts
         .iter()
         .map(|part| {
-            let wanted = if part.wanted { "holds" } else { "fails" };
+            let wanted = match part.wanted.filter(|_| part.gains()) {
+                Some(true) => "holds",
+                Some(false) => "fails",
+                None => "–",
+            };
             let cells = vec![
                 format!("<td class=\"formula\"><span class=\"name\">{}</span></td>", escape(&part.formula)),
                 number(part.p),

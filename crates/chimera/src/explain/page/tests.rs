@@ -6,7 +6,7 @@ use chimera_logic::load::load_text;
 use chimera_logic::vocabulary::Vocabulary;
 
 use super::*;
-use crate::explain::told::{BreachTold, ConceptTold, RepairTold, RuleTold, Shown, WhenTold};
+use crate::explain::told::{BreachTold, ConceptTold, ChangeTold, RuleTold, Shown, WhenTold};
 
 /// What is told of a sample with nothing in it.
 pub(super) fn explanation() -> Explanation {
@@ -50,7 +50,8 @@ pub(super) fn rule(name: &str, breach: &[(&str, bool)]) -> RuleTold {
         formula: "a => b".to_owned(),
         parts: Some(Vec::new()),
         breach: Some(BreachTold { concepts: breach.iter().map(shown).collect(), p: 0.5, is_likeliest: true }),
-        repair: Some(RepairTold { concepts: Vec::new(), cost: 1.0, words: "holds if `b` were present".to_owned() }),
+        repair: Some(ChangeTold { concepts: Vec::new(), cost: Some(1.0), words: "would hold if `b` were present".to_owned() }),
+        breaks: None,
         maps: Vec::new(),
         when: None,
     }
@@ -68,7 +69,7 @@ fn the_headline_is_true_of_the_rule_and_of_the_sample() {
     };
     let words = said("A", Some(true));
     assert!(words.contains("Flagged</b>. It breaks A, which holds with probability 0.200."), "{words}");
-    assert!(words.contains("The rule holds if b were present."), "{words}");
+    assert!(words.contains("It would hold if b were present."), "{words}");
     let words = said("B", Some(true));
     assert!(words.contains("Flagged</b>. It is not flagged for B, which holds with probability 0.990."), "{words}");
     assert!(!words.contains("were present"), "{words}");
