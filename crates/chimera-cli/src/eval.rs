@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use chimera::data::dataset::Dataset;
-use chimera::eval::summary::{GroupSummary, Summary};
+use chimera::eval::summary::{Ceiling, GroupSummary, Summary};
 use chimera::eval::{self, Asked, Evaluation};
 use chimera::leaf::device::DeviceChoice;
 use chimera::model::Model;
@@ -105,12 +105,13 @@ fn write_text(evaluation: &Evaluation, summary: &Summary<'_>, out: &mut dyn Writ
     if is_compared {
         columns.extend([("against indep-cal", Align::Left), ("won/tied/lost", Align::Right)]);
     }
-    columns.extend([("samples", Align::Right), ("rules", Align::Right)]);
+    columns.extend([("samples", Align::Right), ("rules told", Align::Right)]);
     let mut table = Table::new(&columns);
     let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
     for of in evaluation.present() {
         let Some(found) = summary.method(of.method) else { continue };
-        let spread = found.all.auroc.std.map_or_else(String::new, |std| format!(" ± {std:.3}"));
+        let means = summary.means(found);
+        let spread = means.auroc.std.map_or_else(String::new, |std| format!(" ± {std:.3}"));
         let against = found.against_indep_cal.as_ref();
         let ends = |found: Option<chimera::metric::bootstrap::Interval>| {
             found.map_or_else(String::new, |found| format!(" [{:+.3}, {:+.3}]", found.low, found.high))
@@ -119,10 +120,10 @@ fn write_text(evaluation: &Evaluation, summary: &Summary<'_>, out: &mut dyn Writ
         let mark = if of.fitted_on.is_some() { " *" } else { "" };
         let mut cells = vec![
             format!("{}{mark}", of.method.name()),
-            format!("{}{spread}", shown(found.all.auroc.mean)),
-            interval(&found.all),
-            shown(found.all.ap.mean),
-            shown(found.all.fpr95.mean),
+            format!("{}{spread}", shown(means.auroc.mean)),
+            interval(means),
+            shown(means.ap.mean),
+            shown(means.fpr95.mean),
         ];
         if is_compared {
             cells.extend([
@@ -140,10 +141,18 @@ fn write_text(evaluation: &Evaluation, summary: &Summary<'_>, out: &mut dyn Writ
         table.row(cells);
     }
     table.write(out, 2)?;
+    if let Some(over) = summary.means_over() {
+        writeln!(out, "{over}")?;
+    }
     for of in evaluation.present() {
         if let Some(fitted_on) = of.fitted_on {
             let how = about.seen_violations(fitted_on);
-            writeln!(out, "* `{}` is an upper bound: it was taught on violations ({how})", of.method.name())?;
+            let bound = match summary.ceiling(of.method) {
+                Some(Ceiling::Holds) => "; it is an upper bound here".to_owned(),
+                Some(Ceiling::Exceeded { by, mean }) => format!("; it is no upper bound here: `{by}` has {mean:.3}"),
+                None => String::new(),
+            };
+            writeln!(out, "* `{}` was trained on violations ({how}){bound}", of.method.name())?;
         }
     }
     Ok(())

@@ -14,7 +14,7 @@ mod files;
 pub mod gallery;
 mod measure;
 mod plot;
-mod replica;
+pub(crate) mod replica;
 pub mod resampled;
 mod run;
 mod score;

@@ -83,7 +83,7 @@ pub struct MethodSummary {
     pub seen_violations: Option<FittedOn>,
     /// All rules, by `1 - p`.
     pub all: GroupSummary,
-    /// Rules that every method tells and that have intervals, by `1 - p`: the same ones for all methods.
+    /// Rules that have an AUROC by every method, by `1 - p`: the same ones for all methods.
     pub common: GroupSummary,
     /// All rules, by gated scores.
     pub gated: GroupSummary,
@@ -97,6 +97,20 @@ pub struct MethodSummary {
     pub skipped: BTreeMap<String, String>,
 }
 
+/// The standing of a method that has learned from violations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ceiling {
+    /// No method without violations has a greater mean AUROC: it is an upper bound.
+    Holds,
+    /// One has.
+    Exceeded {
+        /// The best of them.
+        by: &'static str,
+        /// Its mean AUROC.
+        mean: f64,
+    },
+}
+
 /// `summary.json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary<'a> {
@@ -105,7 +119,7 @@ pub struct Summary<'a> {
     /// What was asked, of which data.
     #[serde(flatten)]
     pub about: &'a About,
-    /// Rules that every method tells, with an interval.
+    /// Rules that have an AUROC by every method.
     pub common_rules: usize,
     /// These by number.
     #[serde(skip)]
@@ -145,6 +159,33 @@ impl<'a> Summary<'a> {
         }
     }
 
+    /// Means of a method that can be compared with those of others: over the rules that all methods tell; over its own where
+    /// there are none.
+    #[must_use]
+    pub fn means<'m>(&self, of: &'m MethodSummary) -> &'m GroupSummary {
+        if self.common_rules == 0 { &of.all } else { &of.common }
+    }
+
+    /// The rules that [`means`](Self::means) are over, in words, where these are not all that some method tells.
+    #[must_use]
+    pub fn means_over(&self) -> Option<String> {
+        let common = self.common_rules;
+        self.methods.values().any(|of| of.all.rules > common).then(|| match common {
+            0 => "no rule is told by all methods: each mean is over other rules, and cannot be compared".to_owned(),
+            _ => format!("means are over the {common} of {} rules that all methods tell", self.rules.len()),
+        })
+    }
+
+    /// Compares a method that has learned from violations with those that have not; `None` where they tell no rule in common.
+    #[must_use]
+    pub fn ceiling(&self, method: Method) -> Option<Ceiling> {
+        let own = self.method(method)?.common.auroc.mean?;
+        let others = self.methods.iter().filter(|(_, of)| of.seen_violations.is_none());
+        let means = others.filter_map(|(&name, of)| Some((name, of.common.auroc.mean?)));
+        let (by, mean) = means.max_by(|one, other| one.1.total_cmp(&other.1).then(other.0.cmp(one.0)))?;
+        Some(if mean > own { Ceiling::Exceeded { by, mean } } else { Ceiling::Holds })
+    }
+
     /// A method that is there.
     #[must_use]
     pub fn method(&self, method: Method) -> Option<&MethodSummary> {
@@ -152,10 +193,18 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Rules that have an interval by every method. A method that has none for any rule does not count.
+/// Rules that have an AUROC by every method. A method that has none for any rule does not count.
 fn common_rules(evaluation: &Evaluation) -> Vec<usize> {
-    let tells = |method: Method, rule: usize| evaluation.tells(method, ScoreKind::Raw, rule);
-    let rules = 0..evaluation.rules.len();
+    let tells = |method: Method, rule: usize| evaluation.auroc_of(method, ScoreKind::Raw, rule).is_some();
+    common_to(evaluation, 0..evaluation.rules.len(), &tells)
+}
+
+/// Those of some rules that every method tells; a method that tells none of them does not count.
+pub(crate) fn common_to(
+    evaluation: &Evaluation,
+    rules: impl Iterator<Item = usize> + Clone,
+    tells: &dyn Fn(Method, usize) -> bool,
+) -> Vec<usize> {
     let methods: Vec<Method> = evaluation.present().map(|of| of.method).collect();
     let telling: Vec<Method> =
         methods.into_iter().filter(|&method| rules.clone().any(|rule| tells(method, rule))).collect();

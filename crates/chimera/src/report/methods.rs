@@ -3,7 +3,7 @@
 use super::chart::{Bar, bars, least_of};
 use super::html::{chance, counted, escape, grouped, interval, name, number, table};
 use super::tables::verdict;
-use crate::eval::summary::{GroupSummary, Spread, Summary, group_summary};
+use crate::eval::summary::{Ceiling, GroupSummary, Spread, Summary, common_to, group_summary};
 use crate::eval::{Evaluation, MethodOf, REFERENCE, ScoreKind};
 use crate::metric::bootstrap::Interval;
 use crate::score::aggregate::Aggregation;
@@ -21,14 +21,24 @@ pub(super) fn methods(evaluation: &Evaluation, summary: &Summary<'_>) -> String 
         let Some(found) = summary.method(of.method) else { continue };
         let against = found.against_indep_cal.as_ref();
         let seen = of.fitted_on.map_or_else(String::new, |fitted_on| {
-            format!(" <small>upper bound, has seen violations: {}</small>", about.seen_violations(fitted_on))
+            let bound = match summary.ceiling(of.method) {
+                Some(Ceiling::Holds) => "; an upper bound here".to_owned(),
+                Some(Ceiling::Exceeded { by, mean }) => format!("; no upper bound here, {by} has {mean:.3}"),
+                None => String::new(),
+            };
+            format!(" <small>has learned from violations: {}{bound}</small>", about.seen_violations(fitted_on))
         });
+        let means = summary.means(found);
+        let gated = match summary.common_rules {
+            0 => found.gated.auroc,
+            _ => group_summary(evaluation, of.method, ScoreKind::Gated, &summary.common).auroc,
+        };
         let mut cells = vec![
             format!("{}{seen}", name(of.method.name())),
-            format!("{} <small>{}</small>", spread(found.all.auroc), interval_of(&found.all)),
-            spread(found.all.ap),
-            spread(found.all.fpr95),
-            spread(found.gated.auroc),
+            format!("{} <small>{}</small>", spread(means.auroc), interval_of(means)),
+            spread(means.ap),
+            spread(means.fpr95),
+            spread(gated),
         ];
         if is_compared {
             cells.push(against.map_or_else(|| "–".to_owned(), |a| verdict(a.difference, a.interval)));
@@ -45,7 +55,7 @@ pub(super) fn methods(evaluation: &Evaluation, summary: &Summary<'_>) -> String 
     if is_compared {
         head.extend(["against indep-cal", "won / tied / lost", "p"]);
     }
-    head.push("rules");
+    head.push("rules told");
     let compared = if is_compared {
         " Differences are on rules that both tell; p is the signed-rank test over them. A rule is won or lost where the interval of its \
          difference does not hold zero."
@@ -53,8 +63,13 @@ pub(super) fn methods(evaluation: &Evaluation, summary: &Summary<'_>) -> String 
         ""
     };
     let mut text = format!(
-        "<p>Means over the rules that each method tells{}. Intervals{} come from the same {} draws of test rows{}.{compared} \
+        "<p>Means over {}{}. Intervals{} come from the same {} draws of test rows{}.{compared} \
          Gated scores weigh an implication by its antecedent, as <code>chimera score</code> does.</p>\n",
+        match summary.means_over() {
+            Some(_) if summary.common_rules == 0 => "the rules that each method tells (none is told by all, so they cannot be compared)".to_owned(),
+            Some(_) => format!("the {} of {} rules that all methods tell", summary.common_rules, summary.rules.len()),
+            None => "rules".to_owned(),
+        },
         if about.seeds.len() > 1 { format!(" and {} seeds", about.seeds.len()) } else { String::new() },
         if is_compared { " and differences" } else { "" },
         grouped(about.resamples),
@@ -112,18 +127,26 @@ fn chart(evaluation: &Evaluation, title: String, of: Drawn<'_>) -> (String, Stri
     (title, svg)
 }
 
-/// Bars of all methods over the same rules: those that every method tells. Where there are none, each has its own.
+/// Bars of all methods over the same rules, with whiskers: those that every method tells with an interval. Where there are none,
+/// those that every method tells, or each has its own, without whiskers.
 pub(super) fn all_rules(evaluation: &Evaluation, summary: &Summary<'_>) -> (String, String) {
-    let (rules, common) = (evaluation.rules.len(), summary.common_rules);
-    let over = match common {
-        0 => "mean over the rules that each tells".to_owned(),
-        _ if common == rules => format!("mean over {}", counted(rules, "rule")),
-        _ => format!("mean over the {common} of {} that all methods tell", counted(rules, "rule")),
+    let rules = evaluation.rules.len();
+    let common = with_intervals(evaluation, &summary.common);
+    let over = match common.len() {
+        0 if summary.common_rules == 0 => "mean over the rules that each tells".to_owned(),
+        0 => format!("mean over the {} of {} that all methods tell", summary.common_rules, counted(rules, "rule")),
+        some if some == rules => format!("mean over {}", counted(rules, "rule")),
+        some => format!("mean over the {some} of {} that all methods tell with an interval", counted(rules, "rule")),
     };
-    chart(evaluation, format!("AUROC on {}, {over}", evaluation.about.dataset), &|method| {
-        let found = summary.method(method)?;
-        if common == 0 { Some((found.all.auroc.mean, None)) } else { Some(drawn(&found.common)) }
+    chart(evaluation, format!("AUROC on {}, {over}", evaluation.about.dataset), &|method| match common.len() {
+        0 => Some((summary.means(summary.method(method)?).auroc.mean, None)),
+        _ => Some(drawn(&group_summary(evaluation, method, ScoreKind::Raw, &common))),
     })
+}
+
+/// Those of the rules that have an interval by every method.
+fn with_intervals(evaluation: &Evaluation, rules: &[usize]) -> Vec<usize> {
+    common_to(evaluation, rules.iter().copied(), &|method, rule| evaluation.tells(method, ScoreKind::Raw, rule))
 }
 
 /// A mean and its interval, which are over the same rules.
@@ -137,12 +160,13 @@ pub(super) fn charts(evaluation: &Evaluation, summary: &Summary<'_>) -> Vec<(Str
     let families = evaluation.families();
     for family in families.iter().filter(|_| families.len() > 1) {
         let all = evaluation.rules.iter().filter(|rule| rule.family == **family).count();
-        let common: Vec<usize> =
+        let of_family: Vec<usize> =
             summary.common.iter().copied().filter(|&rule| evaluation.rules[rule].family == **family).collect();
+        let common = with_intervals(evaluation, &of_family);
         let over = match common.len() {
             0 => format!("{} by those that tell them", counted(all, "rule")),
             some if some == all => counted(all, "rule"),
-            some => format!("{some} of {} that all methods tell", counted(all, "rule")),
+            some => format!("{some} of {} that all methods tell with an interval", counted(all, "rule")),
         };
         charts.push(chart(evaluation, format!("Family {family}, {over}"), &|method| {
             if common.is_empty() {

@@ -111,14 +111,17 @@ fn methods_are_compared_on_the_same_rules() {
     assert_eq!((neural.all.rules, neural.all.undefined, reference.all.rules), (2, 1, 3));
     let against = neural.against_indep_cal.as_ref().unwrap();
     assert_eq!((against.rules, against.reference, against.difference), (2, 0.625, 0.25));
-    // All of them tell the first rule alone, with an interval: mean and interval are over it.
-    assert_eq!((&summary.common[..], summary.common_rules), (&[0][..], 1));
-    assert!(near(neural.common.auroc.mean, 1.0) && near(reference.common.auroc.mean, 0.75));
-    assert_eq!(neural.common.interval, Some(Interval { low: 1.0, high: 1.0 }));
+    // Tables have means over the two rules that both tell.
+    assert_eq!((&summary.common[..], summary.common_rules), (&[0, 1][..], 2));
+    assert!(near(neural.common.auroc.mean, 0.875) && near(reference.common.auroc.mean, 0.625));
+    assert_eq!(summary.means(neural), &neural.common);
+    assert_eq!(summary.means_over().as_deref(), Some("means are over the 2 of 3 rules that all methods tell"));
+    // The first rule alone has intervals by both, so the drawing with whiskers is of it.
+    assert_eq!((neural.common.interval, neural.common.interval_rules), (Some(Interval { low: 1.0, high: 1.0 }), 1));
     let page = report::page(&evaluation, &summary);
     let expected = "That is <b>better than</b> independent events over the same concepts and rules: 62.5&nbsp;%, a difference of +25.0";
     assert!(page.contains(expected), "{page}");
-    assert!(page.contains("mean over the 1 of 3 rules that all methods tell"));
+    assert!(page.contains("mean over the 1 of 3 rules that all methods tell with an interval"));
     // Where independent events do not tell all of its rules, its own mean is another one there.
     let other =
         self::evaluation(&[&ONE_IS_SKIPPED[..2], &ONE_IS_SKIPPED[3..], &[(Method::Neural, 2, 0.5, true)]].concat(), 3);
@@ -127,6 +130,40 @@ fn methods_are_compared_on_the_same_rules() {
         page.contains("<b>75.0&nbsp;%</b>")
             && page.contains("On the 2 rules that both tell it is 87.5&nbsp;%, <b>better")
     );
+}
+
+/// A mean over easier rules looks better than a better method: without rules in common nothing is put side by side.
+#[test]
+fn means_over_other_rules_are_marked() {
+    let summary_of = |told: &[(Method, usize, f64, bool)]| {
+        let evaluation = evaluation(told, 3);
+        let summary = Summary::of(&evaluation);
+        (summary.means_over(), summary.common_rules, report::page(&evaluation, &summary))
+    };
+    let (over, common, page) = summary_of(&[(REFERENCE, 0, 0.75, true), (Method::Neural, 1, 1.0, true)]);
+    assert_eq!(common, 0);
+    assert!(over.unwrap().contains("cannot be compared") && page.contains("cannot be compared"));
+    let (over, _, page) = summary_of(&[(REFERENCE, 0, 0.75, true), (Method::Neural, 0, 1.0, true)]);
+    assert!(over.is_none() && !page.contains("cannot be compared"));
+    let (over, _, page) = summary_of(&ONE_IS_SKIPPED);
+    assert!(over.is_some() && page.contains("Means over the 2 of 3 rules that all methods tell"), "{page}");
+}
+
+#[test]
+fn an_upper_bound_is_one_only_where_nothing_exceeds_it() {
+    let ceiling = |oracle: f64| {
+        let told = [(REFERENCE, 0, 0.75, true), (Method::Neural, 0, 0.9, true), (Method::Oracle, 0, oracle, true)];
+        let mut evaluation = evaluation(&told, 1);
+        evaluation.methods[2].fitted_on = Some(FittedOn::CrossFitted);
+        let summary = Summary::of(&evaluation);
+        (summary.ceiling(Method::Oracle), report::page(&evaluation, &summary))
+    };
+    let (found, page) = ceiling(0.8);
+    assert_eq!(found, Some(Ceiling::Exceeded { by: "neural", mean: 0.9 }));
+    assert!(page.contains("no upper bound here, neural has 0.900"), "{page}");
+    let (found, page) = ceiling(0.95);
+    assert_eq!(found, Some(Ceiling::Holds));
+    assert!(page.contains("; an upper bound here") && !page.contains("no upper bound"));
 }
 
 #[test]
