@@ -42,13 +42,14 @@ pub(crate) fn run(arguments: &MineArguments, console: &mut Console) -> anyhow::R
     if arguments.json {
         console.write_json(&Report::new(&mining, &elsewhere))?;
     }
-    if mining.rules.is_empty() {
-        bail!("{}", words::nothing(&mining, &options));
-    }
     let to_file = file_of(out);
     if to_file.is_some() || !arguments.json {
         let text = mining.to_text()?;
         console.write_out(out, &[], |out| out.write_all(text.as_bytes()))?;
+    }
+    if mining.rules.is_empty() {
+        console.complain(words::nothing(&mining, &options));
+        return Ok(Outcome::Findings);
     }
     if let (Some(path), false) = (to_file, arguments.json) {
         write_table(&mining, &elsewhere, console.results())?;

@@ -161,7 +161,7 @@ fn machines_get_all_of_it() {
     assert_eq!(sandbox.run("import table sunny.csv --out sunny").code, 0);
     // Where no rule passes, there is all the rest.
     let ran = sandbox.run("mine sunny --support 700 --json");
-    assert!(ran.code == 2 && ran.err.contains("no rule passes"), "{}", ran.err);
+    assert!(ran.code == 1 && ran.err.contains("no rule passes"), "{}", ran.err);
     let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(report["rules"], serde_json::json!([]));
     assert_eq!(report["constant"], serde_json::json!([{"concept": "sun", "what": "is always true"}]));
@@ -235,8 +235,12 @@ fn what_became_of_all_candidates_adds_up() {
         ("--families both --confidence-pos 0.99", unasked),
         ("--families and,or --confidence-pos 0.99", "say less than a simpler rule"),
     ] {
-        let ran = sandbox.run(&format!("mine ds {options}"));
-        assert!(ran.code == 2 && ran.err.contains(expected), "{options}: {}", ran.err);
+        let ran = sandbox.run(&format!("mine ds -q -o none.rules {options}"));
+        assert!(ran.code == 1 && ran.err.contains(expected), "{options}: {}", ran.err);
+        // What is left says the same in comments, holds no rule, and gives way to the next run.
+        let text = sandbox.read("none.rules");
+        assert!(text.lines().all(|line| line.is_empty() || line.starts_with('#')) && text.contains(expected), "{text}");
+        assert!(text.contains("# no rule passes; what excluded how many candidates:"), "{text}");
         let (_, told) = ran.err.split_once("no rule passes: of ").unwrap();
         let considered = number(told.split_whitespace().next().unwrap());
         let lines = told.lines().skip(1).take_while(|line| line.starts_with("  "));
@@ -253,13 +257,22 @@ fn where_nothing_can_be_mined_it_is_said_why() {
         ("mine ds --support 700", "\nhint: a smaller `--support`"),
         ("mine ds --families iff", "\nhint: a smaller `--confidence-pos` lets in"),
         ("mine ds --families iff --confidence-pos 0.99", "\nhint: rules over two concepts passed: add `implies`"),
-        ("mine ds --support -1", "invalid value '-1' for '--support <SHARE|ROWS>': expected a share such as 0.05"),
-        ("mine ds --fdr -1", "expected `--fdr` above 0 and below 1, got -1"),
-        ("mine ds --max-rules -1", "invalid value '-1' for '--max-rules <N>': expected a number of 1 at least"),
         ("mine ds --support 700", "no rule passes: of "),
         ("mine ds --support 700", "apply to less than 700 rows (`--support`)"),
         ("mine ds --families iff", "are broken too often"),
         ("mine ds --fdr 1e-300", "may be chance"),
+    ] {
+        let ran = sandbox.run(words);
+        assert_eq!(ran.code, 1, "{words}: {}", ran.out);
+        assert!(ran.err.contains(expected), "{words}: {}", ran.err);
+    }
+    assert_eq!(sandbox.run("mine ds --support 700 -o none.rules").code, 1);
+    let ran = sandbox.run("rules check none.rules --data ds");
+    assert!(ran.err.contains("no rules") || ran.out.contains("0 rules"), "{}{}", ran.out, ran.err);
+    for (words, expected) in [
+        ("mine ds --support -1", "invalid value '-1' for '--support <SHARE|ROWS>': expected a share such as 0.05"),
+        ("mine ds --fdr -1", "expected `--fdr` above 0 and below 1, got -1"),
+        ("mine ds --max-rules -1", "invalid value '-1' for '--max-rules <N>': expected a number of 1 at least"),
         ("mine ds --support 1.5", "expected a share such as 0.05, or a number of rows such as 200"),
         ("mine ds --confidence-pos 2", "expected `--confidence-pos` above 0.5, and at most 1, got 2"),
         ("mine ds --families some", "possible values: iff, chain, both, and, or, implies, excludes"),

@@ -31,6 +31,12 @@ impl Mining {
         }
         let [head, tail] = self.record.head_and_tail()?;
         let _ = write!(text, "\n\n{head}");
+        if self.rules.is_empty() {
+            let _ = writeln!(text, "\n# no rule passes; what excluded how many candidates:");
+            for removed in self.funnel.removed(&self.record.options) {
+                let _ = writeln!(text, "# {:>12} {}", removed.count, removed.why);
+            }
+        }
         for pattern in Pattern::ALL {
             let rules: Vec<&MinedRule> = self.rules.iter().filter(|rule| rule.pattern == pattern).collect();
             if !rules.is_empty() {
