@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     }
     // Without a cache folder, kernels of GPUs are compiled in each run.
     if let Ok(cache) = train::cache_folder(None) {
-        chimera::leaf::device::keep_kernels_in(&cache.join("kernels"));
+        chimera::leaf::device::keep_kernels_in(&cache);
     }
     let outcome = dispatch(arguments.command, &mut console);
     console::wait_for_end();

@@ -14,7 +14,7 @@ use chimera::data::dataset::Dataset;
 use chimera::gate;
 use chimera::gate::report::GatesReport;
 use chimera::leaf::calibrate::{Method, Quality};
-use chimera::leaf::encoder::{EncoderConfig, Network};
+use chimera::leaf::encoder::EncoderConfig;
 use chimera::leaf::stage::{LeafStage, MeasuredOn, Workplace};
 use chimera::leaf::train::{EpochRecord, Start, StopReason};
 use chimera::metric::leaf_table::{LeafMeans, LeafRow, LeafTable};
@@ -60,11 +60,6 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
     tell_constant(&dataset, console)?;
     let encoder = choices.encoder_for(&dataset)?;
     choices.check_use(&encoder)?;
-    if let EncoderConfig::Frames { network: network @ (Network::Resnet18 | Network::MobilenetV2), .. } = encoder
-        && choices.leaf.weights.is_none()
-    {
-        console.say(format_args!("no `--weights` were given: {} learns from nothing", network.as_str()));
-    }
     let cache = cache_folder(arguments.cache.as_deref())?;
     if let EncoderConfig::Frames { .. } = encoder {
         check_cache(&cache)?;

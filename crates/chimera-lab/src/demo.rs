@@ -13,6 +13,7 @@ use chimera::explain::page::{Pictures, page};
 use chimera::explain::told::Explanation;
 use chimera::file::write_atomic;
 use chimera::leaf::device::DeviceChoice;
+use chimera::leaf::stage::ENCODED;
 use chimera::leaf::stream::{Sources, Stream};
 use chimera::score::engine::{Engine, Scoring};
 use chimera::score::flag::FlagParams;
@@ -117,7 +118,7 @@ pub fn judge(
     let rows = test.numbers();
     let labels = labels_of(dataset, rows, &engine.model.manifest.bank.concepts);
     let truths = RuleTruths::of(rule_set, &labels, dataset, rows);
-    let encoded = cache.join("encoded");
+    let encoded = cache.join(ENCODED);
     let stream = Stream::open(&engine.model.bank, Sources::Rows { dataset, rows }, Some(&encoded), threads)?;
     let (mut verdict, mut alarms) = (Verdict::default(), Vec::new());
     Pass { ready: &ready, stream: &stream, threads, stop: &AtomicBool::new(false) }.run(&mut |event| {

@@ -2,19 +2,10 @@
 //!
 //! A row is known by a digest of what it was made of. Chunks are written whole or not at all and never changed
 //! afterwards; each lists what it holds, so there is no second file that could disagree. Chunks of one title share a
-//! folder named after it.
+//! folder named after it. Every byte that is used is compared with its checksum first.
 
 mod chunk;
 mod store;
 
-pub(crate) use self::chunk::{Chunk, Digest, Entry, write_list};
+pub(crate) use self::chunk::{Chunk, Digest, Entry, folder_name, problem_of, write_list};
 pub(crate) use self::store::{Place, Store, StoreParams};
-
-/// How far to distrust the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// Every byte is held against its checksum.
-    Checksums,
-    /// The lists of the chunks are held against their checksums, the rows only against their length.
-    Lengths,
-}

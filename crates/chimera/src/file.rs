@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, Result};
 
@@ -67,6 +68,35 @@ pub(crate) fn write_to_cache(path: &Path, bytes: &[u8]) -> Result<()> {
 /// As [`write_atomic`].
 pub(crate) fn write_among_many(path: &Path, bytes: &[u8]) -> Result<()> {
     write_and_wait(path, Wait::Content, |out| out.write_all(bytes))
+}
+
+/// Notes that a file of a cache is used now. A cache that cannot be written is still of use.
+pub(crate) fn mark_used(path: &Path) {
+    let _ = File::options().append(true).open(path).and_then(|file| file.set_modified(now()));
+}
+
+/// Renames something damaged to a name that is free; `None` where it is gone already.
+pub(crate) fn set_aside(path: &Path) -> Result<Option<PathBuf>> {
+    let names = (0_u32..).map(|number| match number {
+        0 => path.with_extension("damaged"),
+        _ => path.with_extension(format!("{number}.damaged")),
+    });
+    let Some(aside) = names.into_iter().find(|aside| !aside.exists()) else { return Ok(None) };
+    match fs::rename(path, &aside) {
+        Ok(()) => Ok(Some(aside)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::write(path, cause)),
+    }
+}
+
+/// The time since then.
+pub(crate) fn since(then: SystemTime) -> Duration {
+    now().duration_since(then).unwrap_or_default()
+}
+
+#[expect(clippy::disallowed_methods, reason = "for how long a file was not used; no result depends on it")]
+fn now() -> SystemTime {
+    SystemTime::now()
 }
 
 /// Waits until the disk has the names of a folder's files. Where folders cannot be synced, files are still whole.

@@ -8,6 +8,7 @@
 
 pub mod audit;
 pub mod baseline;
+pub mod cache;
 pub mod card;
 mod chunks;
 pub mod data;

@@ -24,7 +24,7 @@ use crate::gate::section::GateSection;
 use crate::gate::stage::{GateStage, files_in};
 use crate::leaf::bank::{Fingerprint, LeafBank, LeafBankConfig, Stored};
 use crate::leaf::calibrate::Calibration;
-use crate::leaf::config::{EncoderChoice, LeafConfig};
+use crate::leaf::config::{EncoderChoice, LeafConfig, Weights};
 use crate::leaf::encoder::EncoderConfig;
 use crate::leaf::stage::{LeafStage, MeasuredOn};
 use crate::leaf::train::StopReason;
@@ -336,7 +336,10 @@ pub fn write(
     if let EncoderConfig::Frames { size, frames, .. } = bank.config().encoder {
         (config.size, config.frames) = (Some(size), frames);
     }
-    config.weights = config.weights.and_then(|path| path.file_name().map(Into::into));
+    config.weights = config.weights.and_then(|weights| match weights {
+        Weights::File(path) => path.file_name().map(|name| Weights::File(name.into())),
+        Weights::Untrained => Some(weights),
+    });
     let manifest = ModelManifest {
         schema: SCHEMA,
         chimera: env!("CARGO_PKG_VERSION").to_owned(),

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use chimera::gate::config::{Choice, Depth, LeafFeatures, Negatives};
-use chimera::leaf::config::{EncoderChoice, Schedule};
+use chimera::leaf::config::{EncoderChoice, Schedule, Weights};
 use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::pool::Pooling;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -66,9 +66,10 @@ pub(crate) struct TrainChoices {
     /// What gives z [default: the dataset's own features where it is made of them, else `cnn`].
     #[arg(long, value_parser = words::<EncoderChoice>(&["cnn", "resnet18", "mobilenet_v2", "features"]))]
     pub(crate) encoder: Option<EncoderChoice>,
-    /// Weights of resnet18 or mobilenet_v2 in torchvision's layout (.pth or .safetensors).
-    #[arg(long, value_name = "FILE")]
-    pub(crate) weights: Option<PathBuf>,
+    /// Weights that resnet18 or mobilenet_v2 starts from, in torchvision's layout (.pth or .safetensors); `none` trains it from
+    /// scratch.
+    #[arg(long, value_name = "FILE|none", value_parser = PathBufValueParser::new().map(Weights::from))]
+    pub(crate) weights: Option<Weights>,
     /// Keep the network's weights as they are; pooling, projection and heads still learn.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) freeze: Option<bool>,

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use anyhow::{anyhow, bail};
 use chimera::error::Error;
+use chimera::leaf::stage::ENCODED;
 use chimera::leaf::stream::Stream;
 use chimera::score::engine::Engine;
 use chimera::score::flag::{Flagging, Thresholds};
@@ -64,7 +65,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
         None => None,
     };
     // Without a cache there is only more to compute.
-    let cache = cache.ok().map(|folder| folder.join("encoded"));
+    let cache = cache.ok().map(|folder| folder.join(ENCODED));
     let stream = Stream::open(&engine.model.bank, input.sources(), cache.as_deref(), threads)?;
 
     let logic = Instant::now();

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use chimera::data::dataset::Dataset;
 use chimera::gate::config::GateConfig;
-use chimera::leaf::config::LeafConfig;
+use chimera::leaf::config::{LeafConfig, Weights};
 use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::encoder::EncoderConfig;
 use chimera::toml_file;
@@ -129,7 +129,10 @@ fn read(path: &Path) -> anyhow::Result<TrainChoices> {
     })?;
     let mut choices: TrainChoices = toml_file::parse(&text, path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    choices.weights = choices.weights.map(|weights| folder.join(weights));
+    choices.weights = choices.weights.map(|weights| match weights {
+        Weights::File(path) => Weights::File(folder.join(path)),
+        Weights::Untrained => weights,
+    });
     Ok(choices)
 }
 
@@ -171,12 +174,16 @@ mod tests {
         let expected = LeafConfig {
             epochs: 9,
             pooling: chimera::leaf::pool::Pooling::Order,
-            weights: Some(folder.path().join("w.pth")),
+            weights: Some(Weights::File(folder.path().join("w.pth"))),
             pos_weight: Some(3.0),
             ..LeafConfig::paper()
         };
         assert_eq!(leaf, expected);
         assert_eq!(settle("").unwrap().leaf, LeafConfig::default());
+        assert_eq!(settle("--weights none").unwrap().leaf.weights, Some(Weights::Untrained));
+        fs::write(&path, "weights = 'none'\n").unwrap();
+        assert_eq!(settle(&format!("--config {config}")).unwrap().leaf.weights, Some(Weights::Untrained));
+        assert_eq!(settle("--weights ./none").unwrap().leaf.weights, Some(Weights::File("./none".into())));
         assert_eq!(settle("--pos-weight").unwrap().leaf.pos_weight, Some(10.0));
         assert!(settle("--augment").unwrap().leaf.augment && !settle("--augment=false").unwrap().leaf.augment);
         fs::write(&path, "epoch = 7\n").unwrap();

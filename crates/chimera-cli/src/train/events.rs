@@ -151,8 +151,10 @@ impl<'a> Shown<'a> {
             Cached::Frames => "decoded frames",
             Cached::Vectors => "vectors of the frozen network",
             Cached::Encoded => "encoded samples",
+            Cached::Replica => "models of other seeds",
         };
-        let count = counted(files.len(), "damaged file");
+        let noun = if content == Cached::Replica { "damaged folder" } else { "damaged file" };
+        let count = counted(files.len(), noun);
         self.say(format_args!("{count} of {what} in the cache, made anew; what was there is kept as"));
         for path in files.iter().take(LISTED) {
             self.say(format_args!("  {}", path.display()));
@@ -166,7 +168,10 @@ impl<'a> Shown<'a> {
         if left_out.is_empty() {
             return;
         }
-        self.say(format_args!("{} without a medium that can be decoded:", counted(left_out.len(), "sample")));
+        // With `-q`, too: a model of fewer samples than were given is not what was asked for.
+        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let count = counted(left_out.len(), "sample");
+        self.console.complain(format_args!("warning: {count} left out, without a medium that can be decoded"));
         for LeftOut { path, reason, .. } in left_out.iter().take(LISTED) {
             let path = path.as_ref().map_or_else(String::new, |path| format!("{}: ", path.display()));
             self.say(format_args!("  {path}{reason}"));

@@ -18,6 +18,7 @@ mod devices;
 mod eval;
 mod experiment;
 mod explain;
+mod flags;
 mod gates;
 mod import_openimages;
 mod import_solids;

@@ -27,11 +27,11 @@ fn ok(sandbox: &Sandbox, words: &str) -> Ran {
 #[test]
 fn formats_say_the_same() {
     let sandbox = trained();
-    // A threshold that flags half of the samples, and a rate that flags none.
+    // A threshold that flags half of the samples, and a rate that leaves the flags of the others unknown.
     let score = "score model ds --cache cache --split test --fpr 0.0001";
     let plain = ok(&sandbox, score).out;
     let mut either: Vec<f64> =
-        plain.lines().skip(1).map(|line| line.split(',').nth(4).unwrap().parse().unwrap()).collect();
+        plain.lines().skip(1).map(|line| line.split(',').nth(5).unwrap().parse().unwrap()).collect();
     either.sort_by(f64::total_cmp);
     let score = format!("{score} --threshold either={}", either[50]);
     // Endings are what they are in any case, and standard output has three names.
@@ -50,31 +50,33 @@ fn formats_say_the_same() {
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     let numbers = ["rule:watched", "rule:either", "p:watched", "p:either"];
     let last = ["top_rules", "flagged_rules", "severity"];
-    let expected = [&["id", "anomaly", "flagged"][..], &numbers, &last].concat();
+    let expected = [&["id", "anomaly", "flagged", "error"][..], &numbers, &last].concat();
     assert_eq!(names, expected);
     assert_eq!((batches.len(), batch.num_rows()), (1, 100));
     let objects: Vec<Value> = sandbox.read("s.JsonL").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut lines = csv.lines();
     assert_eq!(lines.next().unwrap().split(',').collect::<Vec<_>>(), expected);
     let flags = batch.column(2).as_boolean();
-    assert_eq!((flags.true_count(), flags.false_count()), (49, 51), "{either:?}");
+    assert_eq!((flags.true_count(), flags.null_count()), (49, 51), "{either:?}");
     for (row, (line, object)) in lines.zip(&objects).enumerate() {
         let cells: Vec<&str> = line.split(',').collect();
         assert_eq!(
             (cells[0], batch.column(0).as_string::<i32>().value(row)),
             (object["id"].as_str().unwrap(), cells[0])
         );
-        assert_eq!((cells[2] == "1", flags.value(row)), (object["flagged"].as_bool().unwrap(), flags.value(row)));
-        for (column, name) in expected.iter().enumerate().filter(|(column, _)| ![0, 2, 7, 8, 9].contains(column)) {
+        let flag = flags.is_valid(row).then(|| flags.value(row));
+        assert_eq!((cells[2], object["flagged"].as_bool()), (if flag == Some(true) { "1" } else { "" }, flag));
+        assert!(batch.column(3).is_null(row) && cells[3].is_empty() && object["error"].is_null());
+        for (column, name) in expected.iter().enumerate().filter(|(column, _)| ![0, 2, 3, 8, 9, 10].contains(column)) {
             let number = batch.column(column).as_primitive::<Float64Type>();
             assert!(number.is_valid(row));
             // The shortest text that gives the number back, so equal means the same bits.
             assert_eq!(cells[column].parse(), Ok(number.value(row)), "{name}");
             assert_eq!(object[*name].as_f64(), Some(number.value(row)), "{name}");
         }
-        let top = batch.column(7).as_list::<i32>().value(row);
+        let top = batch.column(8).as_list::<i32>().value(row);
         let top: Vec<&str> = top.as_string::<i32>().iter().map(Option::unwrap).collect();
-        assert_eq!((top.join("|"), top.len()), (cells[7].to_owned(), 2));
+        assert_eq!((top.join("|"), top.len()), (cells[8].to_owned(), 2));
         assert_eq!(object["top_rules"], serde_json::json!(top));
     }
     assert_eq!(objects.len(), 100);
@@ -121,7 +123,7 @@ fn a_summary_tells_programs_what_the_words_tell_people() {
 }
 
 #[test]
-fn features_that_are_no_numbers_are_left_out_and_named() {
+fn features_that_are_no_numbers_have_a_row_that_says_so() {
     let sandbox = trained();
     let path = sandbox.path("ds/features.safetensors");
     let mut bytes = fs::read(&path).unwrap();
@@ -130,11 +132,17 @@ fn features_that_are_no_numbers_are_left_out_and_named() {
     bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
     fs::write(&path, bytes).unwrap();
     for cache in ["cache", "none"] {
-        let ran = ok(&sandbox, &format!("score model ds --cache {cache} -o s.csv --json"));
-        assert!(ran.err.contains("1 sample left out:\n  s000399: expected finite features, got `NaN`"), "{}", ran.err);
+        let ran = sandbox.run(&format!("score model ds --cache {cache} --fpr 0.1 -o s.csv --json"));
+        assert_eq!(ran.code, 3, "{}", ran.err);
+        assert!(ran.err.contains("  s000399: expected finite features, got `NaN`\n"), "{}", ran.err);
         let summary: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!((&summary["samples"], &summary["left_out"][0]["id"]), (&399.into(), &"s000399".into()));
-        assert_eq!(sandbox.read("s.csv").lines().count(), 400);
+        let rows = sandbox.read("s.csv");
+        assert_eq!(rows.lines().count(), 401);
+        assert!(
+            rows.lines().last().unwrap().starts_with("s000399,,,\"expected finite features, got `NaN`\",,"),
+            "{rows}"
+        );
     }
 }
 

@@ -164,7 +164,7 @@ fn an_old_model_stays_until_the_new_one_begins() {
     for (more, expected) in [
         ("--restart --encoder resnet18 --size 32 --weights weights.pth", "cannot use the weights in `weights.pth`"),
         ("--restart --encoder resnet18 --size 32 --weights none.pth", "cannot read `none.pth`"),
-        ("--restart --encoder resnet18 --size 32 --batch 1", "expected `batch` of at least 2"),
+        ("--restart --encoder resnet18 --weights none --size 32 --batch 1", "expected `batch` of at least 2"),
         ("--restart --rate 7", "expected `rate` above 0"),
         ("--restart --encoder features", "expected features in `ds`"),
     ] {
@@ -263,6 +263,11 @@ fn what_cannot_be_trained_is_said() {
         ("train ds --out model --encoder features", "expected features in `ds`"),
         ("train ds --out model --size 8", "expected a size of pictures from 16"),
         ("train ds --out model --freeze", "give `--weights` too"),
+        ("train ds --out model --encoder resnet18", "expected `--weights` for the encoder resnet18, got none"),
+        ("train ds --out model --encoder mobilenet_v2", "`--weights none` trains it from scratch"),
+        ("train ds --out model --preset paper", "expected `--weights` for the encoder resnet18, got none"),
+        ("train ds --out model --encoder resnet18 --weights none --freeze", "expected `--weights` with `--freeze`"),
+        ("train ds --out model --weights none", "expected no `--weights` for the encoder `cnn`, got some"),
         ("train ds --out model --frames 4", "`--frames` means nothing for pictures"),
         ("train --augment --freeze ds --out model --projection true", "give `--weights` too"),
         ("train ds --out full --cache cache", "expected an empty or new folder"),
@@ -281,6 +286,10 @@ fn what_cannot_be_trained_is_said() {
     drop(held);
     assert_eq!(sandbox.run("train ds --out held --cache cache --epochs 1").code, 0);
     assert!(!sandbox.path("held/.chimera-x.tmp").exists());
+    let untrained = "train ds --out scratch --cache cache --encoder resnet18 --size 32 --epochs 1 --weights none";
+    assert_eq!(sandbox.run(untrained).code, 0);
+    let manifest: serde_json::Value = serde_json::from_str(&sandbox.read("scratch/manifest.json")).unwrap();
+    assert_eq!(manifest["config"]["weights"], "none");
     let ran = sandbox.run("train ds --out model --cache cache --encoder resnet18 --size 32 --weights weights.pth");
     assert!(ran.code == 2 && ran.err.contains("weights.pth"), "{}", ran.err);
 }

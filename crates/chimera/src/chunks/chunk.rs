@@ -7,8 +7,6 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use super::Check;
-
 /// The last bytes of a chunk: the length of the list, its checksum, and this mark.
 const MARK: &[u8; 8] = b"chimera\n";
 const TRAILER: usize = 8 + blake3::OUT_LEN + MARK.len();
@@ -65,9 +63,18 @@ pub(crate) fn write_list(writer: &mut dyn Write, title: &str, entries: &[Entry])
     writer.write_all(MARK)
 }
 
-impl Chunk {
-    /// Opens a chunk of the folder with this title and rows of this length.
-    pub(super) fn open(path: &Path, title: &str, row_bytes: usize, check: Check) -> Result<Self, NotOpened> {
+/// The list of a chunk, whose checksum is right.
+struct List {
+    file: File,
+    text: Vec<u8>,
+    /// Where it starts: the length of all rows.
+    start: u64,
+    /// The length of the file.
+    length: u64,
+}
+
+impl List {
+    fn read(path: &Path) -> Result<Self, NotOpened> {
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();
         let list_end = length.checked_sub(TRAILER as u64).ok_or(NotOpened::Damaged)?;
@@ -77,30 +84,46 @@ impl Chunk {
         let (list_length, rest) = trailer.split_at(8);
         let (checksum, mark) = rest.split_at(blake3::OUT_LEN);
         let list_length = list_length.try_into().map(u64::from_le_bytes).map_err(|_| NotOpened::Damaged)?;
-        let list_start = list_end.checked_sub(list_length).ok_or(NotOpened::Damaged)?;
+        let start = list_end.checked_sub(list_length).ok_or(NotOpened::Damaged)?;
         if mark != MARK || list_length > LONGEST_LIST {
             return Err(NotOpened::Damaged);
         }
-        file.seek(SeekFrom::Start(list_start))?;
-        let mut list = Vec::new();
-        (&mut file).take(list_length).read_to_end(&mut list)?;
-        let entries = (blake3::hash(&list).as_bytes() == checksum).then(|| parse_list(&list, title)).flatten();
-        let entries = entries.ok_or(NotOpened::Damaged)?;
-        if (entries.len() as u64).checked_mul(row_bytes as u64) != Some(list_start) {
+        file.seek(SeekFrom::Start(start))?;
+        let mut text = Vec::new();
+        (&mut file).take(list_length).read_to_end(&mut text)?;
+        if blake3::hash(&text).as_bytes() != checksum {
             return Err(NotOpened::Damaged);
         }
-        let map = map(&file)?;
-        if map.len() as u64 != length {
+        Ok(Self { file, text, start, length })
+    }
+}
+
+impl Chunk {
+    /// Opens a chunk of the folder with this title and rows of this length. Its list is checked, its rows are not: see
+    /// [`Self::is_sound`].
+    pub(super) fn open(path: &Path, title: &str, row_bytes: usize) -> Result<Self, NotOpened> {
+        let list = List::read(path)?;
+        let entries = parse_list(&list.text, title).ok_or(NotOpened::Damaged)?;
+        Self::of(&list, entries, row_bytes)
+    }
+
+    fn of(list: &List, entries: Vec<Entry>, row_bytes: usize) -> Result<Self, NotOpened> {
+        if (entries.len() as u64).checked_mul(row_bytes as u64) != Some(list.start) {
             return Err(NotOpened::Damaged);
         }
-        let chunk = Self { map, row_bytes, rows: entries.len(), entries };
-        let whole = |(slot, entry): (usize, &Entry)| {
-            chunk.row(slot).is_some_and(|bytes| *blake3::hash(bytes).as_bytes() == entry.content)
+        let map = map(&list.file)?;
+        if map.len() as u64 != list.length {
+            return Err(NotOpened::Damaged);
+        }
+        Ok(Self { map, row_bytes, rows: entries.len(), entries })
+    }
+
+    /// Returns true where every row has its checksum. Reads all of them.
+    pub(super) fn is_sound(&self) -> bool {
+        let is_whole = |(slot, entry): (usize, &Entry)| {
+            self.row(slot).is_some_and(|bytes| *blake3::hash(bytes).as_bytes() == entry.content)
         };
-        if check == Check::Checksums && !chunk.entries.iter().enumerate().all(whole) {
-            return Err(NotOpened::Damaged);
-        }
-        Ok(chunk)
+        self.entries.iter().enumerate().all(is_whole)
     }
 
     /// What it holds, in the order of the file.
@@ -121,14 +144,52 @@ impl Chunk {
 }
 
 fn parse_list(list: &[u8], title: &str) -> Option<Vec<Entry>> {
-    let lines = str::from_utf8(list).ok()?.strip_prefix(title)?.lines();
+    str::from_utf8(list).ok()?.strip_prefix(title)?.lines().map(parse_entry).collect()
+}
+
+fn parse_entry(line: &str) -> Option<Entry> {
     let digest = |text: &str| blake3::Hash::from_hex(text).ok().map(|hash| *hash.as_bytes());
-    lines
-        .map(|line| {
-            let (source, content) = line.split_once(' ')?;
-            Some(Entry { source: digest(source)?, content: digest(content)? })
-        })
-        .collect()
+    let (source, content) = line.split_once(' ')?;
+    Some(Entry { source: digest(source)?, content: digest(content)? })
+}
+
+/// The problem of a chunk of which nothing is known but its path; `None` where the whole file is as it was written. Reads all of
+/// it.
+///
+/// # Errors
+/// A file that the system does not let us read.
+pub(crate) fn problem_of(path: &Path) -> io::Result<Option<String>> {
+    let problem = |words: &str| Ok(Some(words.to_owned()));
+    let list = match List::read(path) {
+        Ok(list) => list,
+        Err(NotOpened::System(error)) => return Err(error),
+        Err(NotOpened::Damaged) => return problem("its list was changed or cut off"),
+    };
+    // Lines of the title are no entries, and every entry follows the title.
+    let Ok(text) = str::from_utf8(&list.text) else { return problem("its list is no text") };
+    let title_length: usize =
+        text.split_inclusive('\n').take_while(|line| parse_entry(line.trim_end()).is_none()).map(str::len).sum();
+    let (title, _) = text.split_at(title_length);
+    let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
+    if folder.is_none_or(|folder| folder != folder_name(title)) {
+        return problem("it is not in the folder of its kind");
+    }
+    let entries = parse_list(&list.text, title).unwrap_or_default();
+    if entries.is_empty() {
+        return problem("its list names no row");
+    }
+    let row_bytes = usize::try_from(list.start / entries.len() as u64).unwrap_or_default();
+    match Chunk::of(&list, entries, row_bytes) {
+        Ok(chunk) if chunk.is_sound() => Ok(None),
+        Ok(_) => problem("its content was changed"),
+        Err(NotOpened::Damaged) => problem("its length is not that of its rows"),
+        Err(NotOpened::System(error)) => Err(error),
+    }
+}
+
+/// The name of the folder of all chunks with this title.
+pub(crate) fn folder_name(title: &str) -> String {
+    blake3::hash(title.as_bytes()).to_hex()[..32].to_owned()
 }
 
 /// Maps a chunk for reading.

@@ -7,9 +7,9 @@ use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use super::Check;
-use super::chunk::{Chunk, Digest, NotOpened};
+use super::chunk::{Chunk, Digest, NotOpened, folder_name};
 use crate::error::{Error, Result};
+use crate::file::{mark_used, set_aside};
 use crate::parallel::in_parallel;
 
 /// What the chunks of a store have in common.
@@ -23,13 +23,11 @@ pub(crate) struct StoreParams<'a> {
     pub(crate) extension: &'static str,
     /// The length of a row.
     pub(crate) row_bytes: usize,
-    /// How much of what lies on disk already is checked before it is used.
-    pub(crate) check: Check,
     /// Chunks that are opened at the same time.
     pub(crate) threads: NonZeroUsize,
 }
 
-/// Chunks on disk that are whole.
+/// Chunks on disk that are whole, to the last bit of every row.
 #[derive(Debug)]
 pub(crate) struct Store {
     folder: PathBuf,
@@ -37,11 +35,18 @@ pub(crate) struct Store {
     title: String,
     extension: &'static str,
     row_bytes: usize,
-    check: Check,
     threads: NonZeroUsize,
     chunks: BTreeMap<PathBuf, Chunk>,
     /// Damaged chunks that were renamed, where they lie now.
     set_aside: Vec<PathBuf>,
+}
+
+/// A chunk as it was found.
+enum Opened {
+    Sound(Chunk),
+    Damaged,
+    /// It holds nothing that is wanted, or is gone.
+    Unwanted,
 }
 
 /// Where a row lies.
@@ -53,11 +58,10 @@ pub(crate) struct Place {
 
 impl Store {
     pub(crate) fn new(params: StoreParams<'_>) -> Self {
-        let StoreParams { folder, title, extension, row_bytes, check, threads } = params;
-        let name = blake3::hash(title.as_bytes()).to_hex();
-        let folder = folder.join(&name[..32]);
+        let StoreParams { folder, title, extension, row_bytes, threads } = params;
+        let folder = folder.join(folder_name(&title));
         let (chunks, set_aside) = (BTreeMap::new(), Vec::new());
-        Self { folder, title, extension, row_bytes, check, threads, chunks, set_aside }
+        Self { folder, title, extension, row_bytes, threads, chunks, set_aside }
     }
 
     /// Where the chunks lie.
@@ -69,24 +73,26 @@ impl Store {
         &self.title
     }
 
-    /// Takes in chunks that are new since the last time. Damaged ones are renamed where nobody else can be building.
-    pub(crate) fn scan(&mut self, alone: bool) -> Result<()> {
+    /// Takes in chunks that are new since the last time and hold a row that is wanted; the others, of other datasets, are not
+    /// read. Damaged ones are renamed where nobody else can be building.
+    pub(crate) fn scan(&mut self, is_wanted: &(dyn Fn(&Digest) -> bool + Sync), alone: bool) -> Result<()> {
         let names: Vec<PathBuf> =
             self.names(self.extension)?.into_iter().filter(|name| !self.chunks.contains_key(name)).collect();
         let opened = in_parallel(self.threads, names.len(), |number| {
-            match Chunk::open(&names[number], &self.title, self.row_bytes, self.check) {
-                Ok(chunk) => Ok(Some(chunk)),
-                Err(NotOpened::Damaged) => Ok(None),
+            match Chunk::open(&names[number], &self.title, self.row_bytes) {
+                Ok(chunk) if !chunk.entries().iter().any(|entry| is_wanted(&entry.source)) => Ok(Opened::Unwanted),
+                Ok(chunk) if chunk.is_sound() => Ok(Opened::Sound(chunk)),
+                Ok(_) | Err(NotOpened::Damaged) => Ok(Opened::Damaged),
                 // Another process has just set it aside.
-                Err(NotOpened::System(error)) if error.kind() == ErrorKind::NotFound => Ok(None),
+                Err(NotOpened::System(error)) if error.kind() == ErrorKind::NotFound => Ok(Opened::Unwanted),
                 Err(NotOpened::System(cause)) => Err(Error::read(&names[number], cause)),
             }
         })?;
-        for (name, chunk) in names.into_iter().zip(opened) {
-            if let Some(chunk) = chunk {
-                self.chunks.insert(name, chunk);
-            } else if alone && let Some(aside) = set_aside(&name)? {
-                self.set_aside.push(aside);
+        for (name, opened) in names.into_iter().zip(opened) {
+            match opened {
+                Opened::Sound(chunk) => _ = self.chunks.insert(name, chunk),
+                Opened::Damaged if alone => self.set_aside.extend(set_aside(&name)?),
+                Opened::Damaged | Opened::Unwanted => {}
             }
         }
         Ok(())
@@ -135,6 +141,11 @@ impl Store {
         (chunks, places, self.set_aside)
     }
 
+    /// Notes that the chunks are used now, for whoever cleans up.
+    pub(crate) fn mark_used(&self) {
+        self.chunks.keys().for_each(|path| mark_used(path));
+    }
+
     /// What rows in chunks were made of.
     pub(crate) fn sources(&self) -> impl Iterator<Item = Digest> {
         self.chunks.values().flat_map(|chunk| chunk.entries().iter().map(|entry| entry.source))
@@ -157,22 +168,4 @@ impl Store {
         names.sort();
         Ok(names)
     }
-}
-
-/// Renames a damaged chunk to a name that is free; `None` where it is gone already.
-fn set_aside(path: &Path) -> Result<Option<PathBuf>> {
-    let names = (0_u32..).map(|number| match number {
-        0 => path.with_extension("damaged"),
-        _ => path.with_extension(format!("{number}.damaged")),
-    });
-    for aside in names {
-        if !aside.exists() {
-            return match fs::rename(path, &aside) {
-                Ok(()) => Ok(Some(aside)),
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-                Err(cause) => Err(Error::write(path, cause)),
-            };
-        }
-    }
-    Ok(None)
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::media::frames::FrameShape;
 use crate::media::image::ImageReader;
 use crate::media::picture::Picture;
-use crate::media::prepared::{CHUNK_BYTES, Check, Preparation, Prepared, Progress};
+use crate::media::prepared::{CHUNK_BYTES, Preparation, Prepared, Progress};
 use crate::media::reader::MediaReader;
 use crate::media::sheet::{SheetEntry, SheetParams, draw_sheet};
 use crate::media::video::VideoReader;
@@ -25,8 +25,6 @@ pub struct Preparing<'a> {
     pub threads: NonZeroUsize,
     /// Whether the first row without a medium that can be decoded ends the work.
     pub strict: bool,
-    /// How much of what lies on disk already is checked before it is used.
-    pub check: Check,
 }
 
 /// The frames of some rows, in the order in which the rows were given.
@@ -135,7 +133,7 @@ impl Dataset {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<PreparedRows> {
         let reader = self.media_reader()?;
-        let Preparing { cache, shape, threads, strict, check } = preparing;
+        let Preparing { cache, shape, threads, strict } = preparing;
         let (named, nameless): (Vec<usize>, Vec<usize>) = rows.iter().partition(|&&row| self.media_path(row).is_some());
         if let Some(&row) = nameless.first().filter(|_| strict) {
             let id = &self.table().ids[row];
@@ -143,7 +141,7 @@ impl Dataset {
         }
         let media: Vec<PathBuf> = named.iter().filter_map(|&row| self.media_path(row)).collect();
         let (recipe, chunk_bytes) = (reader.recipe(), CHUNK_BYTES);
-        let preparation = Preparation { folder: cache, shape, recipe: &recipe, threads, strict, check, chunk_bytes };
+        let preparation = Preparation { folder: cache, shape, recipe: &recipe, threads, strict, chunk_bytes };
         let prepared = preparation.run(&media, &|path, out| reader.read(path, shape, out), progress)?;
         let reason = "it has no medium".to_owned();
         let mut left_out: Vec<LeftOut> =

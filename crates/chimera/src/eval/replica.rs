@@ -11,19 +11,20 @@ use chimera_logic::rules::RuleSet;
 use super::run::Event;
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::file::{self, mark_used};
 use crate::gate::config::GateConfig;
 use crate::gate::section::GateSection;
 use crate::gate::stage::{self as gates, GateStage, Material, Place};
 use crate::leaf::bank::LeafBank;
-use crate::leaf::config::LeafConfig;
+use crate::leaf::config::{LeafConfig, Weights};
 use crate::leaf::encode::EncodedRows;
-use crate::leaf::stage::{self as leaves, Workplace};
+use crate::leaf::stage::{self as leaves, Cached, StageEvent, Workplace};
 use crate::leaf::train::Start;
 use crate::model::{self, CHECKPOINT, GATES, LOG, MANIFEST, Model};
 use crate::score::engine::Engine;
 
 /// Where models that were trained with another seed lie in the cache.
-const REPLICAS: &str = "replicas";
+pub(crate) const REPLICAS: &str = "replicas";
 
 /// Where things lie and what may be used.
 #[derive(Clone, Copy)]
@@ -68,18 +69,26 @@ impl Site<'_> {
     ) -> Result<(Engine, EncodedRows)> {
         let original = Model::open(folder, self.device)?;
         let weights = match (&original.manifest.config.weights, weights) {
-            (Some(name), None) => {
+            (Some(Weights::File(name)), None) => {
                 let message =
                     format!("the model started from the weights `{}`, which it does not keep", name.display());
                 return Err(Error::input(message, Some("name them with `--weights FILE`".to_owned())));
             }
-            (None, _) => None,
-            (Some(_), Some(path)) => Some(path.to_owned()),
+            (Some(Weights::File(_)), Some(path)) => Some(Weights::File(path.to_owned())),
+            (untrained, _) => untrained.clone(),
         };
         let leaf = LeafConfig { seed, weights, ..original.manifest.config.clone() };
         let gate = GateConfig { seed, ..config_of(&original)? };
         let place = self.cache.join(REPLICAS).join(name_of(&original, &leaf, &gate, rule_set)?);
-        if !place.join(MANIFEST).is_file() {
+        let kept = place.join(MANIFEST).is_file().then(|| Engine::open(&place, self.device, self.threads));
+        let engine = if let Some(Ok(engine)) = kept {
+            engine
+        } else {
+            if let Some(Err(_)) = kept {
+                let aside = file::set_aside(&place)?;
+                let event = StageEvent::SetAside { content: Cached::Replica, files: aside.as_slice() };
+                (self.events)(Event::Leaf(event));
+            }
             fs::create_dir_all(place.join(GATES)).map_err(|cause| Error::write(&place, cause))?;
             let _claimed = model::claim(&place)?;
             let workplace = Workplace {
@@ -95,8 +104,9 @@ impl Site<'_> {
             let data = (dataset, &stage.encoded);
             let taught = self.teach(&stage.trained.bank, &leaf, rule_set, data, &gate, &place)?;
             model::write(&place, dataset, &leaf, &stage, Some((rule_set, &taught)))?;
-        }
-        let engine = Engine::open(&place, self.device, self.threads)?;
+            Engine::open(&place, self.device, self.threads)?
+        };
+        mark_used(&place.join(MANIFEST));
         let encoded = self.encode(dataset, &engine.model.bank)?;
         Ok((engine, encoded))
     }

@@ -86,7 +86,7 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
     let site = Site { cache, device, threads: *threads, events };
     let engine = open(asked)?;
     let manifest = engine.model.manifest.clone();
-    check_refit(asked, manifest.config.weights.is_some())?;
+    check_refit(asked, manifest.config.weights_file().is_some())?;
     let rule_set = asked.rule_set.clone().unwrap_or_else(|| engine.gates.rule_set.clone());
     check_concepts(dataset, &rule_set, &mut words)?;
     let numbers: Vec<usize> = dataset.test().numbers().to_vec();

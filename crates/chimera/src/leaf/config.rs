@@ -1,7 +1,7 @@
 //! How a leaf bank is made and trained: every choice with its default and its range. What depends on the dataset (the
 //! encoder, the size of pictures) is settled here too.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -72,14 +72,51 @@ impl Schedule {
     }
 }
 
+/// Weights that a large network starts from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "PathBuf", into = "PathBuf")]
+pub enum Weights {
+    /// None: the network is trained from scratch. Typed as `none`; a file of that name is `./none`.
+    Untrained,
+    /// Those of a file, `.pth` or `.safetensors` in torchvision's layout.
+    File(PathBuf),
+}
+
+impl Weights {
+    /// The file, if there is one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Untrained => None,
+            Self::File(path) => Some(path),
+        }
+    }
+}
+
+impl From<PathBuf> for Weights {
+    fn from(path: PathBuf) -> Self {
+        if path.as_os_str() == "none" { Self::Untrained } else { Self::File(path) }
+    }
+}
+
+impl From<Weights> for PathBuf {
+    fn from(weights: Weights) -> Self {
+        match weights {
+            Weights::Untrained => "none".into(),
+            Weights::File(path) if path.as_os_str() == "none" => "./none".into(),
+            Weights::File(path) => path,
+        }
+    }
+}
+
 /// Every choice about the leaf bank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct LeafConfig {
     /// What gives z; by default the dataset's features where it is made of them, else the small network.
     pub encoder: Option<EncoderChoice>,
-    /// Weights of a pretrained network, `.pth` or `.safetensors` in torchvision's layout.
-    pub weights: Option<PathBuf>,
+    /// Weights that resnet18 or mobilenet_v2 starts from; these networks are not trained where nothing is said.
+    pub weights: Option<Weights>,
     /// Whether the network keeps these weights; pooling, projection and heads still learn.
     pub freeze: bool,
     /// Numbers of z (F).
@@ -144,6 +181,12 @@ impl LeafConfig {
     #[must_use]
     pub fn paper() -> Self {
         Self { encoder: Some(EncoderChoice::Resnet18), pooling: Pooling::Mean, ..Self::default() }
+    }
+
+    /// The file of the weights that the network starts from.
+    #[must_use]
+    pub fn weights_file(&self) -> Option<&Path> {
+        self.weights.as_ref().and_then(Weights::file)
     }
 
     /// The share of some rows that is learned from.
@@ -216,9 +259,15 @@ impl LeafConfig {
             );
             return Err(Error::input(message, Some(hint.to_owned())));
         }
-        if self.freeze && self.weights.is_none() {
+        if self.freeze && self.weights_file().is_none() {
             let hint = "a frozen network without pretrained weights sees nothing; give `--weights` too";
             let message = "expected `--weights` with `--freeze`, got none".to_owned();
+            return Err(Error::input(message, Some(hint.to_owned())));
+        }
+        if network != Network::Cnn && self.weights.is_none() {
+            let message = format!("expected `--weights` for the encoder {}, got none", network.as_str());
+            let hint = "name a file of pretrained weights in torchvision's layout; `--weights none` trains it from scratch, \
+                        which takes many pictures";
             return Err(Error::input(message, Some(hint.to_owned())));
         }
         if network == Network::Cnn && self.weights.is_some() {

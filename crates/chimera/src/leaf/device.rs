@@ -77,14 +77,17 @@ impl DeviceChoice {
     }
 }
 
+/// The folder of compiled kernels in a cache folder.
+pub(crate) const FOLDER: &str = "kernels";
+
 /// Where compiled kernels are kept.
 static KERNELS: OnceLock<PathBuf> = OnceLock::new();
 
-/// Keeps compiled kernels in a folder, for the next run. Said once, before a GPU is opened; where nobody says it, each
+/// Keeps compiled kernels in a cache folder, for the next run. Said once, before a GPU is opened; where nobody says it, each
 /// run compiles them anew.
-pub fn keep_kernels_in(folder: &Path) {
+pub fn keep_kernels_in(cache: &Path) {
     // A second folder changes nothing: kernels may be on their way into the first.
-    let _ = KERNELS.set(folder.to_owned());
+    let _ = KERNELS.set(cache.join(FOLDER));
 }
 
 /// Where compiled kernels are kept, if [somebody said so](keep_kernels_in).

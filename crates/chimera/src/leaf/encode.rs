@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::bank::{LeafBank, TOGETHER};
 use super::device::gpu_number;
-use super::encoded::{CHUNK_BYTES, Check, Encoded, EncodedCache, EncodedParams, EncoderFingerprint, RowKey};
+use super::encoded::{CHUNK_BYTES, Encoded, EncodedCache, EncodedParams, EncoderFingerprint, RowKey};
 use super::samples::Samples;
 use super::vectors::View;
 use crate::data::rows::Rows;
@@ -64,8 +64,8 @@ impl EncodedRows {
     ) -> Result<Self> {
         let features = NonZeroUsize::new(bank.config().encoder.features()).unwrap_or(NonZeroUsize::MIN);
         let encoder = EncoderFingerprint::of(&bank.bank_fingerprint()?, &bank.device());
-        let (concepts, check) = (bank.config().concepts.len(), Check::Checksums);
-        let params = EncodedParams { folder, encoder, features, concepts, check, threads, chunk_bytes: CHUNK_BYTES };
+        let concepts = bank.config().concepts.len();
+        let params = EncodedParams { folder, encoder, features, concepts, threads, chunk_bytes: CHUNK_BYTES };
         let together = together(bank);
         let (encoded, places) = through_cache(&params, view.samples, together, progress, &mut |rows, z, logits| {
             let answer = view.encoded(bank, rows)?;

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use burn::tensor::Device;
 
 pub use self::cache::EncodedCache;
+pub(crate) use self::cache::folder_name;
 pub use self::kept::Kept;
 use super::bank::Fingerprint;
 use super::device::gpu_number;
-pub use crate::chunks::Check;
 use crate::chunks::{Chunk, Place};
 use crate::error::{Error, Result};
 
@@ -38,12 +38,17 @@ impl EncoderFingerprint {
     /// Of a fingerprint of weights, and of the device that computes with them: a GPU rounds in another way.
     #[must_use]
     pub fn of(weights: &Fingerprint, device: &Device) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(weights.text.as_bytes());
-        if gpu_number(device).is_some() {
-            hasher.update(TF32);
-        }
-        Self(hasher.finalize().into())
+        let [processor, gpu] = Self::of_every_device(weights);
+        if gpu_number(device).is_some() { gpu } else { processor }
+    }
+
+    /// The two that there are for weights: on the processor, and on a GPU.
+    pub(crate) fn of_every_device(weights: &Fingerprint) -> [Self; 2] {
+        [&[][..], TF32].map(|arithmetic| {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(weights.text.as_bytes()).update(arithmetic);
+            Self(hasher.finalize().into())
+        })
     }
 }
 
@@ -73,8 +78,6 @@ pub struct EncodedParams<'a> {
     pub features: NonZeroUsize,
     /// Logits of a sample.
     pub concepts: usize,
-    /// How much of what lies on disk already is checked before it is used.
-    pub check: Check,
     /// Chunks that are checked at the same time.
     pub threads: NonZeroUsize,
     /// About so many bytes go into one chunk: what a kill can lose. [`CHUNK_BYTES`] is a good choice.

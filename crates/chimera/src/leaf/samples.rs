@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::media::augment::Augment;
 use crate::media::frames::FrameShape;
 use crate::media::picture::{Picture, Size};
-use crate::media::prepared::{Check, Progress};
+use crate::media::prepared::Progress;
 use crate::parallel::in_parallel;
 
 /// The samples of a dataset as one encoder sees them.
@@ -62,7 +62,7 @@ impl<'a> Samples<'a> {
             EncoderConfig::Frames { frames, size, .. } => {
                 let rows: Vec<usize> = (0..dataset.table().ids.len()).collect();
                 let shape = FrameShape::new(frames, size, size)?;
-                let preparing = Preparing { cache, shape, threads, strict, check: Check::Lengths };
+                let preparing = Preparing { cache, shape, threads, strict };
                 let prepared = dataset.prepare(&rows, preparing, progress)?;
                 let mut places = vec![None; rows.len()];
                 prepared.rows.iter().enumerate().for_each(|(place, &row)| places[row] = Some(place));

@@ -22,6 +22,15 @@ use crate::metric::columns::ScoreTable;
 use crate::metric::leaf_table::LeafTable;
 use crate::parallel::in_pool;
 
+/// The folder of decoded frames in a cache folder.
+pub const FRAMES: &str = "frames";
+
+/// The folder of vectors of frozen networks in a cache folder.
+pub const VECTORS: &str = "vectors";
+
+/// The folder of z and logits in a cache folder.
+pub const ENCODED: &str = "encoded";
+
 /// Where things lie and what may be used.
 #[derive(Clone, Debug)]
 pub struct Workplace<'a> {
@@ -73,6 +82,8 @@ pub enum Cached {
     Vectors,
     /// z and logits.
     Encoded,
+    /// Models of other seeds.
+    Replica,
 }
 
 /// Rows that results are computed on.
@@ -116,7 +127,7 @@ pub fn encode(
     (cache, threads, strict): (&Path, NonZeroUsize, bool),
     events: &(dyn Fn(StageEvent<'_>) + Sync),
 ) -> Result<EncodedRows> {
-    let opening = Opening { cache: &cache.join("frames"), threads, strict };
+    let opening = Opening { cache: &cache.join(FRAMES), threads, strict };
     let preparing = |progress| events(StageEvent::Preparing(progress));
     let samples = Samples::open(dataset, &bank.config().encoder, opening, &preparing)?;
     events(StageEvent::Prepared { left_out: samples.left_out() });
@@ -128,7 +139,7 @@ pub fn encode(
     set_aside(Cached::Frames, samples.set_aside());
     let view = View { samples: &samples, vectors: None };
     let progress = |progress| events(StageEvent::Encoding(progress));
-    let encoded = in_pool(threads, || EncodedRows::make(bank, view, &cache.join("encoded"), threads, &progress))?;
+    let encoded = in_pool(threads, || EncodedRows::make(bank, view, &cache.join(ENCODED), threads, &progress))?;
     set_aside(Cached::Encoded, encoded.set_aside());
     Ok(encoded)
 }
@@ -151,7 +162,7 @@ pub fn run(
     };
     let encoder = config.encoder_for(dataset)?;
     let began = Instant::now();
-    let opening = Opening { cache: &cache.join("frames"), threads: *threads, strict: *strict };
+    let opening = Opening { cache: &cache.join(FRAMES), threads: *threads, strict: *strict };
     let samples = Samples::open(dataset, &encoder, opening, &|progress| events(StageEvent::Preparing(progress)))?;
     events(StageEvent::Prepared { left_out: samples.left_out() });
     set_aside(Cached::Frames, samples.set_aside());
@@ -162,7 +173,7 @@ pub fn run(
         encoder,
         samples: &samples,
         start: *start,
-        vectors: Some(&cache.join("vectors")),
+        vectors: Some(&cache.join(VECTORS)),
         checkpoint,
         log,
         device: device.clone(),
@@ -176,7 +187,7 @@ pub fn run(
     let view = View { samples: &samples, vectors };
     let progress = |progress| events(StageEvent::Encoding(progress));
     let encoded =
-        in_pool(*threads, || EncodedRows::make(&trained.bank, view, &cache.join("encoded"), *threads, &progress))?;
+        in_pool(*threads, || EncodedRows::make(&trained.bank, view, &cache.join(ENCODED), *threads, &progress))?;
     set_aside(Cached::Encoded, encoded.set_aside());
     let encoding = began.elapsed().as_secs_f64();
 

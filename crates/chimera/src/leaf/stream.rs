@@ -19,7 +19,7 @@ use burn::tensor::{Tensor, TensorData};
 use self::look::Looked;
 pub use self::sources::Sources;
 use super::bank::{LeafBank, TOGETHER};
-use super::encoded::{CHUNK_BYTES, Check, EncodedParams, EncoderFingerprint, Kept};
+use super::encoded::{CHUNK_BYTES, EncodedParams, EncoderFingerprint, Kept};
 use super::encoder::{Batch, EncoderConfig};
 use super::input;
 use crate::data::features::FeatureRows;
@@ -86,7 +86,6 @@ impl<'a> Stream<'a> {
                 encoder: EncoderFingerprint::of(&bank.bank_fingerprint()?, &bank.device()),
                 features: NonZeroUsize::new(encoder.features()).unwrap_or(NonZeroUsize::MIN),
                 concepts: bank.config().concepts.len(),
-                check: Check::Checksums,
                 threads,
                 chunk_bytes: CHUNK_BYTES,
             }),

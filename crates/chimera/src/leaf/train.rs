@@ -162,7 +162,7 @@ impl Training<'_> {
     fn run_here(&self, events: &mut (dyn FnMut(TrainEvent<'_>) + Send)) -> Result<Trained> {
         let dataset = self.samples.dataset();
         let (rows, held_out) = (self.rows()?, dataset.fit_half().filtered(|row| self.samples.has(row)));
-        let weights = self.config.weights.as_deref().map(weights::read).transpose()?;
+        let weights = self.config.weights_file().map(weights::read).transpose()?;
         let mut run = Run::start(self, &rows, weights.as_deref())?;
         let learned = Learned::of(self, &rows)?;
         let key = self.key(&rows, &held_out, weights.as_deref())?;

@@ -10,7 +10,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 
 use super::bank::{Answer, LeafBank};
 use super::encode::{Progress, through_cache, together};
-use super::encoded::{CHUNK_BYTES, Check, Encoded, EncodedParams, EncoderFingerprint};
+use super::encoded::{CHUNK_BYTES, Encoded, EncodedParams, EncoderFingerprint};
 use super::encoder::{Batch, EncoderConfig};
 use super::samples::Samples;
 use crate::error::{Error, Result};
@@ -46,8 +46,7 @@ impl Vectors {
         let width = network.width();
         let features = NonZeroUsize::new(frames * width).unwrap_or(NonZeroUsize::MIN);
         let encoder = EncoderFingerprint::of(&bank.backbone_fingerprint()?, &bank.device());
-        let check = Check::Checksums;
-        let params = EncodedParams { folder, encoder, features, concepts: 0, check, threads, chunk_bytes: CHUNK_BYTES };
+        let params = EncodedParams { folder, encoder, features, concepts: 0, threads, chunk_bytes: CHUNK_BYTES };
         let device = bank.device();
         let (encoded, places) = through_cache(&params, samples, together(bank), progress, &mut |rows, vectors, _| {
             let answer = bank.backbone(samples.batch(rows, None, &device)?)?;

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 pub(crate) use self::build::{digest, is_fatal};
 use super::frames::FrameShape;
-pub use crate::chunks::Check;
 pub(crate) use crate::chunks::Digest;
 use crate::chunks::{Chunk, Place};
 use crate::error::{Error, Result};
@@ -31,8 +30,6 @@ pub struct Preparation<'a> {
     pub threads: NonZeroUsize,
     /// Whether the first medium that cannot be decoded ends the work. Otherwise it is listed and skipped.
     pub strict: bool,
-    /// How much of what lies on disk already is checked before it is used.
-    pub check: Check,
     /// About so many bytes go into one chunk: what a kill can lose. [`CHUNK_BYTES`] is a good choice.
     pub chunk_bytes: usize,
 }

@@ -13,7 +13,6 @@ use chimera::data::table::LabelTable;
 use chimera::media::frames::FrameShape;
 use chimera::media::picture::{Picture, Size};
 use chimera::media::png::write_png;
-use chimera::media::prepared::Check;
 use tempfile::TempDir;
 
 const SAMPLES: &str = "id,media,split,group,oov_ancestors,red,blue sphere\n\
@@ -142,7 +141,6 @@ fn frames_are_prepared_for_the_rows_that_have_some() {
         shape: FrameShape::new(1, 4, 4).unwrap(),
         threads: NonZeroUsize::MIN,
         strict: false,
-        check: Check::Lengths,
     };
     for decoded in [2, 0] {
         let prepared = dataset.prepare(&[3, 2, 1, 0], preparing, &|_| {}).unwrap();

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use chimera::error::{Error, Result};
-use chimera::leaf::encoded::{CHUNK_BYTES, Check, Encoded, EncodedCache, EncodedParams, EncoderFingerprint, RowKey};
+use chimera::leaf::encoded::{CHUNK_BYTES, Encoded, EncodedCache, EncodedParams, EncoderFingerprint, RowKey};
 
 const FEATURES: usize = 5;
 const CONCEPTS: usize = 3;
@@ -21,7 +21,6 @@ fn params(folder: &Path) -> EncodedParams<'_> {
         encoder: EncoderFingerprint([7; 32]),
         features: NonZeroUsize::new(FEATURES).unwrap(),
         concepts: CONCEPTS,
-        check: Check::Checksums,
         threads: NonZeroUsize::new(2).unwrap(),
         chunk_bytes: 4 * ROW_BYTES,
     }
@@ -225,11 +224,6 @@ fn damage_anywhere_is_found_set_aside_and_mended() {
         assert_eq!(fs::read(&chunk).unwrap(), whole);
         fs::remove_file(&encoded.set_aside()[0]).unwrap();
     }
-    // A shortened file is also found without checksums.
-    fs::remove_file(&chunk).unwrap();
-    fs::write(&chunk, &whole[..whole.len() - 1]).unwrap();
-    let lengths = EncodedParams { check: Check::Lengths, ..params };
-    assert_eq!(run(&lengths, &keys).unwrap().set_aside().len(), 1);
 }
 
 #[cfg(unix)]
@@ -388,7 +382,6 @@ fn child_streams() {
         features: NonZeroUsize::new(1000).unwrap(),
         concepts: 24,
         chunk_bytes: CHUNK_BYTES,
-        check: Check::Lengths,
         ..params(folder)
     };
     let mut most = 0;

@@ -16,7 +16,6 @@ use chimera::media::frames::{FrameShape, frame_indices};
 use chimera::media::image::ImageReader;
 use chimera::media::picture::{Picture, Size};
 use chimera::media::png::write_png;
-use chimera::media::prepared::Check;
 use chimera::media::problem::MediaProblem;
 use chimera::media::reader::MediaReader;
 use chimera::media::sheet::SheetParams;
@@ -160,7 +159,7 @@ fn prepared_frames_know_a_folder_by_its_frames() {
     let cache = place.path().join("cache");
     let prepare = || {
         let threads = NonZeroUsize::new(2).unwrap();
-        let preparing = Preparing { cache: &cache, shape, threads, strict: true, check: Check::Checksums };
+        let preparing = Preparing { cache: &cache, shape, threads, strict: true };
         dataset.prepare(&[0, 1], preparing, &|_| ()).unwrap()
     };
     let first = prepare();

@@ -11,7 +11,7 @@ use chimera::data::dataset::Dataset;
 use chimera::data::features::FeatureSource;
 use chimera::data::import::{FeaturesImport, TableImport, import_features};
 use chimera::leaf::bank::LeafBankConfig;
-use chimera::leaf::config::{EncoderChoice, LeafConfig};
+use chimera::leaf::config::{EncoderChoice, LeafConfig, Weights};
 use chimera::leaf::device::DeviceChoice;
 use chimera::leaf::encode::Progress;
 use chimera::leaf::samples::{Opening, Samples};
@@ -42,12 +42,13 @@ fn stop_and_go_on(dataset: &Dataset, config: &LeafConfig, folder: &Path) {
 
 fn resnet18() -> LeafConfig {
     let encoder = Some(EncoderChoice::Resnet18);
-    LeafConfig { encoder, size: Some(32), features: 8, epochs: 3, batch: 8, patience: 9, ..small() }
+    let weights = Some(Weights::Untrained);
+    LeafConfig { encoder, weights, size: Some(32), features: 8, epochs: 3, batch: 8, patience: 9, ..small() }
 }
 
 /// A file of weights: a network as the seed makes it.
 fn weights(dataset: &Dataset, config: &LeafConfig, folder: &Path) -> PathBuf {
-    let config = LeafConfig { weights: None, freeze: false, ..config.clone() };
+    let config = LeafConfig { weights: Some(Weights::Untrained), freeze: false, ..config.clone() };
     let concepts = dataset.table().concepts.clone();
     let bank = LeafBankConfig { encoder: config.encoder_for(dataset).unwrap(), concepts };
     let path = folder.join("weights.safetensors");
@@ -98,7 +99,7 @@ fn batch_normalisation_never_sees_a_row_alone() {
 fn a_frozen_network_goes_on_with_its_vectors() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = squares(&folder.path().join("ds"), 36, false);
-    let weights = Some(weights(&dataset, &resnet18(), folder.path()));
+    let weights = Some(Weights::File(weights(&dataset, &resnet18(), folder.path())));
     let config = LeafConfig { freeze: true, weights, ..resnet18() };
     stop_and_go_on(&dataset, &config, folder.path());
 
@@ -142,7 +143,7 @@ fn kept_vectors_change_nothing() {
     let dataset = squares(&folder.path().join("ds"), 30, false);
     for choice in [EncoderChoice::Resnet18, EncoderChoice::MobilenetV2] {
         let config = LeafConfig { encoder: Some(choice), epochs: 2, ..resnet18() };
-        let weights = Some(weights(&dataset, &config, folder.path()));
+        let weights = Some(Weights::File(weights(&dataset, &config, folder.path())));
         let config = LeafConfig { freeze: true, weights, ..config };
         let encoder = config.encoder_for(&dataset).unwrap();
         let threads = NonZeroUsize::new(2).unwrap();
@@ -264,7 +265,7 @@ fn weights_that_are_no_numbers_are_refused() {
     let at = data.as_ptr().addr() - bytes.as_ptr().addr() + 4 * 5;
     bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
     fs::write(&path, bytes).unwrap();
-    let config = LeafConfig { weights: Some(path.clone()), ..resnet18() };
+    let config = LeafConfig { weights: Some(Weights::File(path.clone())), ..resnet18() };
     let error = run_on(&dataset, &config, folder.path(), 2, None).unwrap_err().to_string();
     let expected = format!(
         "cannot use the weights in `{}`: expected finite numbers in `layer2.0.conv1.weight`, got `NaN` at place 5",

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chimera::error::{Error, Fault};
 use chimera::media::frames::{FrameShape, frame_indices};
-use chimera::media::prepared::{CHUNK_BYTES, Check, Preparation};
+use chimera::media::prepared::{CHUNK_BYTES, Preparation};
 use chimera::media::problem::MediaProblem;
 use chimera::media::video::VideoReader;
 use tempfile::TempDir;
@@ -347,7 +347,6 @@ fn clevrer_videos_decode() {
         recipe: &VideoReader::recipe(),
         threads: NonZeroUsize::new(2).unwrap(),
         strict: true,
-        check: Check::Checksums,
         chunk_bytes: CHUNK_BYTES,
     };
     let decode = |path: &Path, out: &mut [u8]| reader.read(path, shape, out);

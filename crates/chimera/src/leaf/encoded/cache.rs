@@ -5,13 +5,14 @@ use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
 
-use super::{Encoded, EncodedParams, RowKey};
-use crate::chunks::{Digest, Entry, Store, StoreParams, write_list};
+use super::{Encoded, EncodedParams, EncoderFingerprint, RowKey};
+use crate::chunks::{self, Digest, Entry, Store, StoreParams, write_list};
 use crate::error::{Error, Result};
 use crate::file::write_atomic;
 
 /// Raised when chunks are written in another way.
-const VERSION: u32 = 1;
+/// Chunks of version 1 may hold z of frames that were damaged on disk and not checked.
+const VERSION: u32 = 2;
 /// Where there are rows enough, at least so many chunks are made, so that a kill loses little.
 const FEWEST_CHUNKS: usize = 16;
 /// No chunk is made smaller than this for the sake of their number.
@@ -54,11 +55,11 @@ impl<'a> EncodedCache<'a> {
             missing: Vec::new(),
             encoded: 0,
         };
-        cache.store.scan(false)?;
+        cache.scan(false)?;
         cache.missing = cache.find_missing();
         if !cache.missing.is_empty() {
             cache.lock = cache.store.lock(waiting)?;
-            cache.store.scan(cache.lock.is_some())?;
+            cache.scan(cache.lock.is_some())?;
             cache.missing = cache.find_missing();
         }
         if cache.missing.is_empty() {
@@ -179,7 +180,8 @@ impl<'a> EncodedCache<'a> {
             let message = format!("expected {all} encoded samples, but {count} are missing, the first of them `{id}`");
             return Err(Error::input(message, None));
         }
-        self.store.scan(false)?;
+        self.scan(false)?;
+        self.store.mark_used();
         let folder = self.store.folder().to_owned();
         let (chunks, found, set_aside) = self.store.into_places();
         let places = self.digests.iter().map(|digest| found.get(digest).copied()).collect::<Option<Vec<_>>>();
@@ -190,6 +192,11 @@ impl<'a> EncodedCache<'a> {
         Ok(Encoded { features, concepts, chunks, places, set_aside, encoded })
     }
 
+    fn scan(&mut self, alone: bool) -> Result<()> {
+        let wanted: BTreeSet<&Digest> = self.digests.iter().collect();
+        self.store.scan(&|digest| wanted.contains(digest), alone)
+    }
+
     fn find_missing(&self) -> Vec<usize> {
         let mut known: BTreeSet<Digest> = self.store.sources().collect();
         (0..self.keys.len()).filter(|&row| known.insert(self.digests[row])).collect()
@@ -198,15 +205,24 @@ impl<'a> EncodedCache<'a> {
 
 /// The chunks of an encoder.
 pub(super) fn store(params: &EncodedParams<'_>, row_bytes: usize) -> Store {
-    let &EncodedParams { folder, encoder, features, concepts, check, threads, .. } = params;
+    let &EncodedParams { folder, encoder, features, concepts, threads, .. } = params;
+    let title = title(&encoder, features.get(), concepts);
+    Store::new(StoreParams { folder, title, extension: "encoded", row_bytes, threads })
+}
+
+fn title(encoder: &EncoderFingerprint, features: usize, concepts: usize) -> String {
     // Numbers lie on disk as in memory; a machine with another order has another folder.
     let order = if cfg!(target_endian = "big") { "big" } else { "little" };
-    let title = format!(
+    format!(
         "chimera encoded samples {VERSION}\nencoder {encoder}\nfeatures {features}\nconcepts {concepts}\norder {order}\n\
          arithmetic {}\n",
         arithmetic()
-    );
-    Store::new(StoreParams { folder, title, extension: "encoded", row_bytes, check, threads })
+    )
+}
+
+/// The name of the folder of an encoder's chunks.
+pub(crate) fn folder_name(encoder: &EncoderFingerprint, features: usize, concepts: usize) -> String {
+    chunks::folder_name(&title(encoder, features, concepts))
 }
 
 /// The instructions that products are computed with: others round in another way.

@@ -21,7 +21,7 @@ impl Kept {
     pub fn open(params: &EncodedParams<'_>) -> Self {
         let features = params.features.get();
         let mut store = store(params, size_of::<f32>() * (features + params.concepts));
-        if store.scan(false).is_err() {
+        if store.scan(&|_| true, false).is_err() {
             return Self::default();
         }
         let (chunks, places, _) = store.into_places();

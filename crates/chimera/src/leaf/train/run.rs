@@ -76,7 +76,7 @@ impl Run {
         let concepts = samples.dataset().table().concepts.clone();
         let bank_config = LeafBankConfig { encoder: *encoder, concepts };
         let mut bank = bank_config.init(config.seed, &device.clone().autodiff())?;
-        if let (Some(file), Some(bytes)) = (&config.weights, weights) {
+        if let (Some(file), Some(bytes)) = (config.weights_file(), weights) {
             bank = bank.with_stored_weights(Stored { file, bytes })?;
         }
         if let Some(features) = samples.given() {

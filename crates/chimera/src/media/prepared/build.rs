@@ -34,19 +34,22 @@ pub(super) fn run(
 ) -> Result<Prepared> {
     let digests = digests(preparation, media, progress)?;
     let mut store = store(preparation);
-    store.scan(false)?;
+    let wanted: BTreeSet<Digest> = digests.iter().filter_map(|digest| digest.as_ref().ok()).copied().collect();
+    let is_wanted = |digest: &Digest| wanted.contains(digest);
+    store.scan(&is_wanted, false)?;
     let mut reasons = Reasons::new();
     let mut decoded = 0;
     // Where everything is there, nothing is written: a cache on a read-only disk serves too.
     if !missing(&store, media, &digests).is_empty() {
         let lock = store.lock(&|| progress(Progress::Waiting))?;
-        store.scan(lock.is_some())?;
+        store.scan(&is_wanted, lock.is_some())?;
         let missing = missing(&store, media, &digests);
         reasons = build(preparation, &store, &missing, decode, progress)?;
         decoded = missing.len() - reasons.len();
         // What was just written is checked like everything else, and set aside next time if the disk garbled it.
-        store.scan(false)?;
+        store.scan(&is_wanted, false)?;
     }
+    store.mark_used();
     let (chunks, found, set_aside) = store.into_places();
     let mut places = Vec::with_capacity(media.len());
     let known = digests.iter().map(|digest| digest.as_ref().ok().copied()).collect();
@@ -65,13 +68,13 @@ pub(super) fn run(
 
 /// The chunks of this recipe and shape.
 fn store(preparation: &Preparation<'_>) -> Store {
-    let &Preparation { folder, shape, recipe, check, threads, .. } = preparation;
+    let &Preparation { folder, shape, recipe, threads, .. } = preparation;
     // Quoted, so that a line break in the recipe cannot look like a part of the list.
     let title = format!(
         "chimera prepared frames {VERSION}\nshape {} {} {} 3\nrecipe {recipe:?}\n",
         shape.frames, shape.height, shape.width
     );
-    Store::new(StoreParams { folder, title, extension: "frames", row_bytes: shape.bytes(), check, threads })
+    Store::new(StoreParams { folder, title, extension: "frames", row_bytes: shape.bytes(), threads })
 }
 
 /// A chunk that we wrote but cannot read back.
