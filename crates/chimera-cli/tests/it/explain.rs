@@ -58,7 +58,11 @@ fn changes_turn_what_is_believed() {
             list.as_array().unwrap().iter().find(|of| of["concept"] == concept)?["shown"].as_bool()
         };
         let breach = &rule["breach"]["concepts"];
-        assert_eq!([value(breach, "a"), value(breach, "b")], [Some(true), Some(false)], "the one way to break `a => b`");
+        assert_eq!(
+            [value(breach, "a"), value(breach, "b")],
+            [Some(true), Some(false)],
+            "the one way to break `a => b`"
+        );
         let is_broken = believed("a") && !believed("b");
         let change = if is_broken { &rule["repair"] } else { &rule["breaks"] };
         assert!(rule["repair"].is_null() != is_broken && rule["breaks"].is_null() == is_broken, "{rule}");

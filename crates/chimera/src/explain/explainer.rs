@@ -13,7 +13,7 @@ use super::look::{Encoded, Look};
 use super::mend::{Bearing, Literal, Mending};
 use super::moments::{self, Moments};
 use super::parts::Parts;
-use super::told::{BreachTold, ConceptTold, Explanation, MapTold, PartTold, ChangeTold, RuleTold, Shown, Standing};
+use super::told::{BreachTold, ChangeTold, ConceptTold, Explanation, MapTold, PartTold, RuleTold, Shown, Standing};
 use crate::error::{Error, Result};
 use crate::leaf::calibrate::Method as Calibrated;
 use crate::leaf::stream::Sources;

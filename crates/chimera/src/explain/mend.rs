@@ -243,7 +243,11 @@ mod tests {
                 let mut turned = likely.clone();
                 mend.change.flips.iter().for_each(|literal| turned[literal.concept.index()] = literal.shown);
                 assert!(mend.change.flips.iter().all(|literal| literal.shown != likely[literal.concept.index()]));
-                assert_eq!([is_true(&likely), is_true(&turned)], [!mend.is_likeliest, mend.is_likeliest], "{formula} {p:?}");
+                assert_eq!(
+                    [is_true(&likely), is_true(&turned)],
+                    [!mend.is_likeliest, mend.is_likeliest],
+                    "{formula} {p:?}"
+                );
                 // No other world that turns the rule costs less.
                 let cost = |to: &[bool]| -> f64 {
                     own.iter().filter(|c| to[c.index()] != likely[c.index()]).map(|c| flip_cost(p[c.index()])).sum()
@@ -320,7 +324,10 @@ mod tests {
         assert!(mend.is_likeliest && mend.change.flips.len() == 1 && mend.change.cost.is_none());
         // Nothing to mend where `b` is believed absent; its presence would break the rule, with odds of 9 to 1 against it.
         let mend = Mending::new(&rule_set, 0, &[1.0, 0.1, 0.5, 0.5]).mend().unwrap();
-        assert_eq!((mend.is_likeliest, mend.change.flips), (false, vec![Literal { concept: ConceptId(1), shown: true }]));
+        assert_eq!(
+            (mend.is_likeliest, mend.change.flips),
+            (false, vec![Literal { concept: ConceptId(1), shown: true }])
+        );
         assert!((mend.change.cost.unwrap() - 9.0_f64.ln()).abs() < 1e-12);
     }
 

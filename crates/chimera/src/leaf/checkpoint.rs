@@ -161,7 +161,8 @@ mod tests {
         }
         let error = read("other").unwrap_err().to_string();
         assert!(error.contains("other data, other weights") && error.contains("--restart"), "{error}");
-        let other = LeafConfig { rate: 0.5, size: Some(32), weights: Some(Weights::File("w".into())), ..config.clone() };
+        let other =
+            LeafConfig { rate: 0.5, size: Some(32), weights: Some(Weights::File("w".into())), ..config.clone() };
         let error = Checkpoint::read(&path, "other", &other).unwrap_err().to_string();
         let differences = "(`rate` was 0.001 and is 0.5 now, `size` was null and is 32 now)";
         assert!(error.contains(differences), "{error}");

@@ -66,7 +66,8 @@ pub(super) fn methods(evaluation: &Evaluation, summary: &Summary<'_>) -> String 
         "<p>Means over {}{}. Intervals{} come from the same {} draws of test rows{}.{compared} \
          Gated scores weigh an implication by its antecedent, as <code>chimera score</code> does.</p>\n",
         match summary.means_over() {
-            Some(_) if summary.common_rules == 0 => "the rules that each method tells (none is told by all, so they cannot be compared)".to_owned(),
+            Some(_) if summary.common_rules == 0 =>
+                "the rules that each method tells (none is told by all, so they cannot be compared)".to_owned(),
             Some(_) => format!("the {} of {} rules that all methods tell", summary.common_rules, summary.rules.len()),
             None => "rules".to_owned(),
         },

@@ -6,7 +6,7 @@ use chimera_logic::load::load_text;
 use chimera_logic::vocabulary::Vocabulary;
 
 use super::*;
-use crate::explain::told::{BreachTold, ConceptTold, ChangeTold, RuleTold, Shown, WhenTold};
+use crate::explain::told::{BreachTold, ChangeTold, ConceptTold, RuleTold, Shown, WhenTold};
 
 /// What is told of a sample with nothing in it.
 pub(super) fn explanation() -> Explanation {
@@ -50,7 +50,11 @@ pub(super) fn rule(name: &str, breach: &[(&str, bool)]) -> RuleTold {
         formula: "a => b".to_owned(),
         parts: Some(Vec::new()),
         breach: Some(BreachTold { concepts: breach.iter().map(shown).collect(), p: 0.5, is_likeliest: true }),
-        repair: Some(ChangeTold { concepts: Vec::new(), cost: Some(1.0), words: "would hold if `b` were present".to_owned() }),
+        repair: Some(ChangeTold {
+            concepts: Vec::new(),
+            cost: Some(1.0),
+            words: "would hold if `b` were present".to_owned(),
+        }),
         breaks: None,
         maps: Vec::new(),
         when: None,
