@@ -127,7 +127,7 @@ fn shown(value: Option<f64>) -> String {
 }
 
 fn write_text(told: &Explanation, out: &mut dyn Write) -> io::Result<()> {
-    let verdict = match (told.flagged, told.unknown_since()) {
+    let verdict = match (told.flagged, told.unknown.as_deref()) {
         (Some(true), _) => "flagged".to_owned(),
         (Some(false), _) => "not flagged".to_owned(),
         (None, why) => format!("flagged or not is unknown, {}", why.unwrap_or_default()),
@@ -145,7 +145,11 @@ fn write_text(told: &Explanation, out: &mut dyn Write) -> io::Result<()> {
     for rule in &told.rules {
         let Some(of) = told.standings.iter().find(|standing| standing.rule == rule.rule) else { continue };
         let share = of.normal_share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-        let flagged = if of.flagged { "flagged" } else { "" };
+        let flagged = match of.flagged {
+            Some(true) => "flagged",
+            Some(false) => "",
+            None => "unknown",
+        };
         table.row(vec![of.rule.clone(), shown(of.score), shown(of.threshold), share, shown(of.p), flagged.to_owned()]);
     }
     table.write(out, 2)?;

@@ -109,7 +109,7 @@ pub fn judge(
     let scoring = Scoring { method: engine.default_method(), ..Scoring::default() };
     let flagging = FlagParams { rate: Some(RATE), ..FlagParams::default() };
     let ready = engine.ready(scoring, None, threads)?;
-    let thresholds = ready.thresholds(&flagging, threads)?;
+    let (ready, thresholds) = ready.judged_by(&flagging, None, threads)?;
     if let Some(reason) = thresholds.no_promise() {
         return Err(Error::input(format!("cannot flag clips: {reason}"), None));
     }

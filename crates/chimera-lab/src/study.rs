@@ -19,6 +19,7 @@ use chimera::new_folder::NewFolder;
 use chimera::score::method::Method;
 use chimera::teach::{self, Gating, Lesson};
 use chimera_logic::load::load_text;
+use chimera_logic::printer::format_rules;
 use chimera_logic::rules::RuleSet;
 
 use crate::site::{Event, Site};
@@ -93,14 +94,12 @@ impl Study {
         let manifest = Model::open(&self.model, &site.open()?)?.manifest;
         let section = manifest.gates.as_ref();
         let same_rules = section.map(|section| section.rule_set(&manifest.bank.concepts)).transpose()?;
-        let texts = |set: &RuleSet| -> Vec<(String, String)> {
-            set.rules.iter().map(|rule| (rule.name.clone(), set.dag.text(rule.root))).collect()
-        };
         let is_same = model::difference(&manifest, &self.dataset)?.is_none()
-            && same_rules.is_some_and(|rules| texts(&rules) == texts(&self.rule_set))
+            && same_rules.is_some_and(|rules| format_rules(&rules) == format_rules(&self.rule_set))
             // Which device taught the gates is no choice of the experiment.
             && section.is_some_and(|section| GateConfig { arithmetic: gates.arithmetic, ..section.config.clone() } == *gates)
-            && (manifest.config.epochs, manifest.config.seed) == (leaf.epochs, leaf.seed);
+            && leaf.encoder_for(&self.dataset)? == manifest.bank.encoder
+            && settled(leaf, &manifest.config) == manifest.config;
         if is_same {
             return Ok(true);
         }
@@ -182,6 +181,11 @@ impl Study {
         }
         Ok(evaluation)
     }
+}
+
+/// Choices with what they leave to the dataset as a model settled it: that is part of its encoder.
+fn settled(asked: &LeafConfig, model: &LeafConfig) -> LeafConfig {
+    LeafConfig { encoder: model.encoder, size: model.size, frames: model.frames, ..asked.clone() }
 }
 
 fn rules_over(dataset: &Dataset, text: &str) -> Result<RuleSet> {

@@ -69,6 +69,8 @@ pub struct ModelManifest {
     pub chimera: String,
     /// Every choice, with what was left to the dataset settled. Paths of weights are names alone: their content is in the encoder.
     pub config: LeafConfig,
+    /// Blake3 of the file of weights that the network started from; `None` where it started from none.
+    pub weights: Option<String>,
     /// What the leaf bank is.
     pub bank: LeafBankConfig,
     /// The name of what gives z; caches and gates depend on it.
@@ -344,6 +346,7 @@ pub fn write(
         schema: SCHEMA,
         chimera: env!("CARGO_PKG_VERSION").to_owned(),
         config,
+        weights: stage.trained.weights.clone(),
         bank: bank.config().clone(),
         encoder: bank.encoder_fingerprint()?,
         leaf_bank: bank.bank_fingerprint()?,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::bail;
 use chimera::score::calibration_rows::Half;
 use chimera::score::engine::{Engine, Scoring};
-use chimera::score::flag::{DEFAULT_RATE, FlagParams, Flagging, Thresholds, least_rate};
+use chimera::score::flag::{DEFAULT_RATE, FlagParams, Flagging, Thresholds, Unknown, least_rate};
 use chimera::score::method::Method;
 use chimera::score::ready::Ready;
 use chimera_logic::attributes::RuleSeverity;
@@ -77,9 +77,15 @@ pub(crate) fn say(thresholds: &Thresholds, ready: &Ready<'_>, console: &Console)
             grouped(normal.rows as u64)
         ));
     }
-    let rules = engine.rules().count();
+    let names: Vec<&str> = engine.rules().collect();
     let (rows, rate) = (thresholds.rows(), thresholds.rate());
-    let for_one = thresholds.rows_needed_for_one();
+    let mute: Vec<usize> = (0..names.len()).filter(|&rule| ready.counted()[rule] && !ready.decides()[rule]).collect();
+    if !mute.is_empty() {
+        console.complain(format_args!(
+            "warning: no calibration row has a score for {}: what has none decides no flag",
+            quoted(&mute, &names)
+        ));
+    }
     if let Some(reason) = thresholds.no_promise() {
         let least = least_rate(rows);
         let (other, never) = (format!("`--fpr {least}`, or "), engine.never_hold());
@@ -100,22 +106,41 @@ pub(crate) fn say(thresholds: &Thresholds, ready: &Ready<'_>, console: &Console)
             counted(rows, "normal calibration row")
         ));
     }
+    let (without, saturated) = (thresholds.without_threshold(), thresholds.saturated());
+    if !without.is_empty() {
+        let reason = Unknown::NoThreshold(without).words(&names);
+        console.complain(format_args!("warning: `flagged` is empty unless another rule is broken: {reason}"));
+    }
+    if thresholds.is_deaf() {
+        console.complain(format_args!("warning: {DEAF}\nhint: another `--agg`, or a larger `--fpr`"));
+    } else if !saturated.is_empty() {
+        console.complain(format_args!(
+            "warning: no score exceeds the threshold of {}: it is never flagged",
+            quoted(&saturated, &names)
+        ));
+    }
+    let for_one = thresholds.rows_needed_for_one();
     match thresholds.flagging() {
-        Flagging::Global if thresholds.global().is_some_and(|limit| limit >= 1.0) => console.complain(
-            "warning: normal samples reach the highest score there is, so nothing can be flagged\nhint: another `--agg`, or a \
-             larger `--fpr`",
-        ),
-        Flagging::PerRule if rules > 1 => console.say(format_args!(
-            "each rule may flag {:.2} % of normal samples, all {rules} together more; `--flag global` and `--flag bh` bound \
-             the whole",
-            100.0 * rate
+        Flagging::PerRule if names.len() > 1 => console.say(format_args!(
+            "each rule may flag {:.2} % of normal samples, all {} together more; `--flag global` and `--flag bh` bound the whole",
+            100.0 * rate,
+            names.len()
         )),
-        Flagging::BenjaminiHochberg if rows < for_one => console.say(format_args!(
-            "with {} no rule can be flagged alone at a rate of {rate}, only several together: {for_one} are needed",
+        Flagging::BenjaminiHochberg if rows < for_one => console.complain(format_args!(
+            "warning: with {} no rule can be flagged alone at a rate of {rate}, only several together: {for_one} are needed; \
+             `flagged` is empty where that decides",
             counted(rows, "normal calibration row")
         )),
         _ => {}
     }
+}
+
+/// Why nothing can be flagged although there are thresholds.
+pub(crate) const DEAF: &str = "no score exceeds the threshold, so nothing can be flagged";
+
+fn quoted(rules: &[usize], names: &[&str]) -> String {
+    let named = rules.iter().take(5).map(|&rule| format!("`{}`", names[rule])).collect::<Vec<_>>().join(", ");
+    if rules.len() > 5 { format!("{named} and {} more", rules.len() - 5) } else { named }
 }
 
 /// What samples were flagged by, for the closing line.

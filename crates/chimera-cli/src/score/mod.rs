@@ -16,7 +16,7 @@ use chimera::error::Error;
 use chimera::leaf::stage::ENCODED;
 use chimera::leaf::stream::Stream;
 use chimera::score::engine::Engine;
-use chimera::score::flag::{Flagging, Thresholds};
+use chimera::score::flag::{Flagging, Thresholds, Unknown};
 use chimera::score::method::Method;
 use chimera::score::pass::{Event, Pass};
 use chimera::score::samples::SampleScores;
@@ -69,11 +69,12 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     let stream = Stream::open(&engine.model.bank, input.sources(), cache.as_deref(), threads)?;
 
     let logic = Instant::now();
-    let ready = engine.ready(scoring, training.as_ref().map(TrainingData::violations), threads)?;
-    let thresholds = ready.thresholds(&flagging, threads)?;
+    let violations = training.as_ref().map(TrainingData::violations);
+    let (ready, thresholds) = engine.ready(scoring, violations, threads)?.judged_by(&flagging, violations, threads)?;
     let ready = ready.supposing(given)?;
     limits::say(&thresholds, &ready, console);
-    if let Some(reason) = thresholds.no_promise().filter(|_| arguments.fail_on.is_some()) {
+    if arguments.fail_on.is_some() && thresholds.is_deaf() {
+        let reason = thresholds.no_promise().map_or_else(|| limits::DEAF.to_owned(), |reason| reason.to_string());
         bail!("`--fail-on flagged` has no answer: {reason}\nhint: set `--fpr` or thresholds of rules, or leave it out");
     }
     let mut summary = Summary::new(input.sources().len());
@@ -110,7 +111,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
         rules: engine.rules().collect(),
         severities: engine.severities().collect(),
         counted: ready.counted(),
-        unscored: format!("no rule has a score by `{}`", method.name()),
+        method: method.name(),
         thresholds: &thresholds,
         top_k: arguments.top_k,
         bar: (file.is_some() || !console.shows_results()).then(|| console.bar("scoring")),
@@ -183,8 +184,7 @@ struct Table<'a> {
     rules: Vec<&'a str>,
     severities: Vec<RuleSeverity>,
     counted: &'a [bool],
-    /// Why a sample that was read has no score.
-    unscored: String,
+    method: &'static str,
     thresholds: &'a Thresholds,
     top_k: usize,
     bar: Option<Bar>,
@@ -207,7 +207,8 @@ impl Table<'_> {
         let tally = pass.run(&mut |event| {
             match event {
                 Event::Scored(sample, scores) => {
-                    let row = self.row(sources.id(sample), scores);
+                    let error = self.error(scores);
+                    let row = self.row(sources.id(sample), scores, error.as_deref());
                     summary.judge(&row);
                     writer.row(out, &row).map_err(failed)?;
                     is_fresh = true;
@@ -232,20 +233,33 @@ impl Table<'_> {
         writer.end(out).and_then(|()| out.flush()).map_err(failed)
     }
 
-    fn row<'r>(&'r self, id: &'r str, scores: &'r SampleScores) -> Row<'r> {
+    /// Why a sample that was read lacks scores.
+    fn error(&self, scores: &SampleScores) -> Option<String> {
+        let unscored = self.thresholds.unscored(scores);
+        if scores.s.iter().all(Option::is_none) {
+            Some(format!("no rule has a score by `{}`", self.method))
+        } else if unscored.is_empty() {
+            None
+        } else {
+            Some(Unknown::OpenRules(unscored).words(&self.rules))
+        }
+    }
+
+    fn row<'r>(&'r self, id: &'r str, scores: &'r SampleScores, error: Option<&'r str>) -> Row<'r> {
         let flags = self.thresholds.flags(scores);
         let is_top = |rule: &usize| self.counted[*rule] && scores.s[*rule].is_some();
         let top: Vec<usize> =
             self.thresholds.ranking(scores, &flags).into_iter().filter(is_top).take(self.top_k).collect();
-        let names = |rules: &[usize]| rules.iter().map(|&rule| self.rules[rule]).collect();
+        let names = |rules: &[usize]| -> Vec<&str> { rules.iter().map(|&rule| self.rules[rule]).collect() };
         Row {
             id,
             flagged: flags.sample,
-            error: scores.anomaly.is_none().then_some(&*self.unscored),
+            error,
             severity: flags.why.iter().map(|&rule| self.severities[rule]).max(),
             scores,
             top: names(&top),
-            flagged_rules: names(&flags.rules),
+            // Where it is unknown whether a sample is flagged, it is unknown for which rules.
+            flagged_rules: (flags.sample.is_some() || !flags.rules.is_empty()).then(|| names(&flags.rules)),
         }
     }
 }

@@ -207,8 +207,9 @@ impl Summary {
         ));
         if self.untold > 0 {
             let untold = counted(self.untold, "sample");
-            console
-                .complain(format_args!("warning: {untold} without a score of any rule; the column `error` says why"));
+            console.complain(format_args!(
+                "warning: {untold} without a score of a rule that counts; the column `error` says which"
+            ));
         }
         if self.interrupted {
             // Not a word for `-q` to keep back: the result is not what was asked for.

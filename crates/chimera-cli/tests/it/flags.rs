@@ -162,3 +162,42 @@ fn explain_flags_what_score_flags_for_the_same_rules_in_the_same_order() {
     }
     assert!(flagged.iter().all(|count| *count > 5), "{flagged:?}");
 }
+
+/// A rule with a threshold that was given is judged by it alone: it does not flag samples by way of the anomaly, either.
+#[test]
+fn a_given_threshold_silences_a_rule_and_a_threshold_that_nothing_exceeds_is_said() {
+    let sandbox = trained();
+    let score = "score model ds --cache cache --split test --fpr 0.3 --json";
+    let flagged = |options: &str| -> Vec<Value> { objects(&sandbox.run(&format!("{score} {options}"))) };
+    let plain = flagged("");
+    let count = |rows: &[Value], rule: &str| {
+        rows.iter().filter(|row| row["flagged"] == true && row["top_rules"][0] == rule).count()
+    };
+    let [watched, either] = ["watched", "either"].map(|rule| count(&plain, rule));
+    assert!(watched > 0 && watched + either > 0, "{watched} {either}");
+    let silenced = flagged("--threshold watched=1 --min-severity low");
+    assert_eq!(count(&silenced, "watched"), 0);
+    for (one, other) in plain.iter().zip(&silenced) {
+        assert_eq!((&one["id"], &one["rule:watched"]), (&other["id"], &other["rule:watched"]));
+        // What is left of the anomaly is the other rule.
+        assert_eq!(other["anomaly"], other["rule:either"]);
+    }
+    // The page and the console of `explain` say the same.
+    let id = plain.iter().find(|row| row["flagged"] == true).unwrap()["id"].as_str().unwrap().to_owned();
+    let told = sandbox.run(&format!("explain model ds --id {id} --cache cache --fpr 0.3 --threshold watched=1 --json"));
+    let told: Value = serde_json::from_str(&told.out).unwrap();
+    let row = silenced.iter().find(|row| row["id"] == id.as_str()).unwrap();
+    assert_eq!([&told["flagged"], &told["anomaly"]], [&row["flagged"], &row["anomaly"]]);
+
+    // Both rules with thresholds that no score exceeds: there is nothing to wait for.
+    let deaf = "--threshold watched=1 --threshold either=1";
+    let ran = sandbox.run(&format!("{score} {deaf} -q"));
+    assert!(
+        ran.code == 0 && ran.err.starts_with("warning: ") && ran.err.contains("nothing can be flagged"),
+        "{}",
+        ran.err
+    );
+    assert!(objects(&ran).iter().all(|row| row["flagged"] == false));
+    let ran = sandbox.run(&format!("{score} {deaf} --fail-on flagged"));
+    assert!(ran.code == 2 && ran.err.contains("`--fail-on flagged` has no answer"), "{}", ran.err);
+}

@@ -11,7 +11,7 @@ use crate::metric::bootstrap::{Interval, difference_of};
 use crate::metric::paired::{Tally, signed_rank_test};
 use crate::score::method::Method;
 
-/// A method against independent events, on rules that both can tell.
+/// A method against independent events, on rules that both can tell, on the same rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Against {
     /// How many rules these are.
@@ -44,7 +44,8 @@ pub(super) fn against(evaluation: &Evaluation, method: Method) -> Option<Against
     let (mut by_rule, mut means, mut references) = (BTreeMap::new(), MeanResamples::default(), Vec::new());
     for rule in 0..evaluation.rules.len() {
         let [one, other] = [method, REFERENCE].map(|method| {
-            let auroc = evaluation.auroc_of(method, ScoreKind::Raw, rule)?;
+            let auroc =
+                evaluation.auroc_of(method, ScoreKind::Raw, rule).filter(|_| evaluation.is_whole(method, rule))?;
             Some((auroc, evaluation.resampled.of(method, rule)?))
         });
         if let (Some((one, again)), Some((other, other_again))) = (one, other) {

@@ -8,19 +8,26 @@ use super::run::Asked;
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::leaf::encode::EncodedRows;
-use crate::model;
+use crate::leaf::weights;
+use crate::model::{self, ModelManifest};
 use crate::score::engine::Engine;
 
 /// Refuses what would do nothing: other leaf banks without other seeds, and weights that the model did not start from.
-pub(super) fn check_refit(asked: &Asked<'_>, has_weights: bool) -> Result<()> {
+pub(super) fn check_refit(asked: &Asked<'_>, manifest: &ModelManifest) -> Result<()> {
     if asked.refit_leaf && asked.seeds.get() == 1 {
         let message = "expected more than one seed to train other leaf banks for, got 1".to_owned();
         return Err(Error::input(message, Some("`--seeds 3` has two more; or leave out `--refit-leaf`".to_owned())));
     }
-    match asked.weights {
-        Some(path) if !has_weights => {
+    match (asked.weights, &manifest.weights) {
+        (Some(path), None) => {
             let message = format!("expected no weights, as the model did not start from any, got `{}`", path.display());
             Err(Error::input(message, Some("leave out `--weights`".to_owned())))
+        }
+        (Some(path), Some(hash)) if weights::hash_of(path)? != *hash => {
+            let message =
+                format!("expected the weights that the model started from, got others in `{}`", path.display());
+            let name = manifest.config.weights_file().map(|name| format!("; its file was called `{}`", name.display()));
+            Err(Error::input(message, Some(format!("name the same file as in `train`{}", name.unwrap_or_default()))))
         }
         _ => Ok(()),
     }

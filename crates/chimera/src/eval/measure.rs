@@ -64,7 +64,7 @@ pub(super) fn measure(
     let rankings = rankings.collect::<Result<Vec<_>>>()?;
     let again = measured.draw(&rankings, (draws, threads))?;
     for (((aggregation, _), ranking), again) in scored.anomalies.iter().zip(&rankings).zip(again) {
-        let Cell { seed, metrics, interval } = cell(of.1, ranking, &again, draws);
+        let Cell { seed, metrics, interval, .. } = cell(of.1, ranking, &again, draws);
         measured.anomalies.push(AnomalyCell {
             method: of.0,
             aggregation: *aggregation,
@@ -110,8 +110,9 @@ impl Measured {
             self.gated.push(cell);
         }
         again.truncate(rules.len());
-        for (ranking, again) in rankings.iter().zip(again) {
-            self.raw.push((cell(seed, ranking, &again, draws), again));
+        for ((rule, ranking), again) in rules.zip(&rankings).zip(again) {
+            let unscored = unscored(&scored.raw[rule], &truths.broken[rule]);
+            self.raw.push((Cell { unscored, ..cell(seed, ranking, &again, draws) }, again));
         }
         Ok(())
     }
@@ -124,7 +125,14 @@ impl Measured {
     }
 }
 
+/// Rows whose truth is known and that have no score, of a rule that has a score on some row.
+fn unscored(scores: &[Option<f64>], broken: &[Option<bool>]) -> usize {
+    let told = scores.iter().any(Option::is_some);
+    let is_lost = |(score, broken): &(&Option<f64>, &Option<bool>)| told && score.is_none() && broken.is_some();
+    scores.iter().zip(broken).filter(is_lost).count()
+}
+
 fn cell(seed: u64, ranking: &Ranking, again: &[f32], draws: &Draws) -> Cell {
     let interval = if draws.tell(ranking) { Interval::of(again) } else { None };
-    Cell { seed, metrics: ranking.metrics(), interval }
+    Cell { seed, metrics: ranking.metrics(), interval, unscored: 0 }
 }

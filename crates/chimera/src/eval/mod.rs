@@ -177,6 +177,8 @@ pub struct Cell {
     pub metrics: RankMetrics,
     /// Of the AUROC.
     pub interval: Option<Interval>,
+    /// Rows whose truth is known and for which the method has no score; the numbers are over the others.
+    pub unscored: usize,
 }
 
 /// Cells at all seeds, by method, kind of score and rule.
@@ -261,6 +263,13 @@ impl Evaluation {
     #[must_use]
     pub fn auroc_of(&self, method: Method, score: ScoreKind, rule: usize) -> Option<f64> {
         MacroMean::of(self.cells_of(method, score, rule).iter().map(|cell| cell.metrics.auroc)).mean
+    }
+
+    /// Whether a method has a score for every row of which it is known whether the rule is broken, at every seed. Otherwise its
+    /// numbers are over other rows than those of other methods, and cannot be compared.
+    #[must_use]
+    pub fn is_whole(&self, method: Method, rule: usize) -> bool {
+        self.cells_of(method, ScoreKind::Raw, rule).iter().all(|cell| cell.unscored == 0)
     }
 
     /// Whether a rule has an interval, at every seed: where one of the kinds is of one sample or group, there is none.

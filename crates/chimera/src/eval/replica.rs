@@ -17,6 +17,7 @@ use crate::gate::section::GateSection;
 use crate::gate::stage::{self as gates, GateStage, Material, Place};
 use crate::leaf::bank::LeafBank;
 use crate::leaf::config::{LeafConfig, Weights};
+use crate::leaf::device::gpu_number;
 use crate::leaf::encode::EncodedRows;
 use crate::leaf::stage::{self as leaves, Cached, StageEvent, Workplace};
 use crate::leaf::train::Start;
@@ -79,7 +80,7 @@ impl Site<'_> {
         };
         let leaf = LeafConfig { seed, weights, ..original.manifest.config.clone() };
         let gate = GateConfig { seed, ..config_of(&original)? };
-        let place = self.cache.join(REPLICAS).join(name_of(&original, &leaf, &gate, rule_set)?);
+        let place = self.cache.join(REPLICAS).join(name_of(&original, self.device, (&leaf, &gate), rule_set)?);
         let kept = place.join(MANIFEST).is_file().then(|| Engine::open(&place, self.device, self.threads));
         let engine = if let Some(Ok(engine)) = kept {
             engine
@@ -143,13 +144,23 @@ fn config_of(model: &Model) -> Result<GateConfig> {
 }
 
 /// The folder of a replica: a hash of everything that it depends on.
-fn name_of(original: &Model, leaf: &LeafConfig, gate: &GateConfig, rule_set: &RuleSet) -> Result<String> {
+fn name_of(
+    original: &Model,
+    device: &Device,
+    (leaf, gate): (&LeafConfig, &GateConfig),
+    rule_set: &RuleSet,
+) -> Result<String> {
     let manifest = &original.manifest;
     let parts = (
-        &manifest.chimera,
+        env!("CARGO_PKG_VERSION"),
         &manifest.dataset.fingerprints,
         &manifest.dataset.content,
-        leaf,
+        // Columns of the same data may come in another order, and a model's numbers stand in the order of its concepts.
+        &manifest.bank.concepts,
+        // Weights are named by their content, wherever they lie.
+        (LeafConfig { weights: None, ..leaf.clone() }, &manifest.weights),
+        // A GPU rounds in another way.
+        gpu_number(device).is_some(),
         gate,
         chimera_logic::printer::format_rules(rule_set),
     );

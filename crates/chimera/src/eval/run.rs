@@ -15,7 +15,7 @@ use super::replica::Site;
 use super::score::on_one_line;
 use super::seen::{SeenRows, refuse_seen, refuse_selected};
 use super::truth::{RuleTruths, labels_of};
-use super::{About, Evaluation, RuleOf};
+use super::{About, Cell, Cells, Evaluation, RuleOf, ScoreKind};
 use crate::data::assign::DEFAULT_SEED;
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -28,6 +28,7 @@ use crate::metric::columns::ScoreTable;
 use crate::metric::leaf_table::LeafTable;
 use crate::mine::record::MiningRecord;
 use crate::model;
+use crate::score::engine::check_vocabulary;
 use crate::score::method::Method;
 
 /// What is asked.
@@ -86,8 +87,9 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
     let site = Site { cache, device, threads: *threads, events };
     let engine = open(asked)?;
     let manifest = engine.model.manifest.clone();
-    check_refit(asked, manifest.config.weights_file().is_some())?;
+    check_refit(asked, &manifest)?;
     let rule_set = asked.rule_set.clone().unwrap_or_else(|| engine.gates.rule_set.clone());
+    check_vocabulary(&rule_set, &manifest.bank.concepts)?;
     check_concepts(dataset, &rule_set, &mut words)?;
     let numbers: Vec<usize> = dataset.test().numbers().to_vec();
     if numbers.is_empty() {
@@ -190,6 +192,7 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
     let gallery = collected.gallery(asked, test.rows.numbers(), &test.truths, own_seed);
     clock.stop("galleries");
     let broken = test.counts();
+    let left_out = numbers.len() - test.rows.len();
     let about = About {
         chimera: env!("CARGO_PKG_VERSION").to_owned(),
         model: manifest.seal.clone(),
@@ -199,7 +202,7 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
         dataset: dataset.manifest().name.clone(),
         rows: test.rows.len(),
         own_rows: is_own,
-        left_out: numbers.len() - test.rows.len(),
+        left_out,
         broken,
         test_rows: dataset.row_fingerprint(&test.rows).to_string(),
         other_rules: asked.rule_set.is_some(),
@@ -209,7 +212,11 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
         resamples: RESAMPLES,
         by_group: groups.is_some(),
     };
+    if left_out > 0 {
+        words.push(format!("{left_out} of {} test rows could not be read and are not measured", numbers.len()));
+    }
     words.extend(collected.words);
+    words.extend(unscored_words(&collected.cells, &rules));
     words.extend(gallery.words.clone());
     let manifest = serde_json::to_value(&manifest).map_err(|error| Error::input(error.to_string(), None))?;
     Ok(Evaluation {
@@ -230,6 +237,24 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
         manifest,
         seconds: clock.seconds,
     })
+}
+
+/// Rules that a method has no score for on some rows, in words.
+fn unscored_words(cells: &Cells, rules: &[RuleOf]) -> Vec<String> {
+    let is_lost = |((_, kind, _), of_seeds): &(&(Method, ScoreKind, usize), &Vec<Cell>)| {
+        *kind == ScoreKind::Raw && of_seeds.iter().any(|cell| cell.unscored > 0)
+    };
+    let words = |((method, _, rule), of_seeds): (&(Method, ScoreKind, usize), &Vec<Cell>)| {
+        let RuleOf { name, positives, negatives, .. } = &rules[*rule];
+        format!(
+            "`{}` has no score on up to {} of the {} rows on which it is known whether `{name}` is broken: it is measured on the \
+             others, and compared with no other method there",
+            method.name(),
+            of_seeds.iter().map(|cell| cell.unscored).max().unwrap_or(0),
+            positives + negatives
+        )
+    };
+    cells.iter().filter(is_lost).map(words).collect()
 }
 
 /// The encoder in a word, with the numbers that it gives.

@@ -196,7 +196,9 @@ impl<'a> Summary<'a> {
 /// Rules that have an AUROC by every method. A method that has none for any rule does not count.
 fn common_rules(evaluation: &Evaluation) -> Vec<usize> {
     let tells = |method: Method, rule: usize| evaluation.auroc_of(method, ScoreKind::Raw, rule).is_some();
-    common_to(evaluation, 0..evaluation.rules.len(), &tells)
+    let rules = common_to(evaluation, 0..evaluation.rules.len(), &tells);
+    let is_whole = |rule: &usize| evaluation.present().all(|of| evaluation.is_whole(of.method, *rule));
+    rules.into_iter().filter(is_whole).collect()
 }
 
 /// Those of some rules that every method tells; a method that tells none of them does not count.

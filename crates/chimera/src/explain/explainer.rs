@@ -75,8 +75,7 @@ impl<'a> Explainer<'a> {
         (scoring, flagging): (Scoring, &FlagParams),
         threads: NonZeroUsize,
     ) -> Result<Self> {
-        let ready = engine.ready(scoring, None, threads)?;
-        let thresholds = ready.thresholds(flagging, threads)?;
+        let (ready, thresholds) = engine.ready(scoring, None, threads)?.judged_by(flagging, None, threads)?;
         let nodes = &parts.nodes;
         // Parts have neither severities nor thresholds: all that is asked of them is their probability.
         let parts = parts.engine.ready(Scoring { method: scoring.method, ..Scoring::default() }, None, threads)?;
@@ -147,7 +146,7 @@ impl<'a> Explainer<'a> {
             anomaly: scores.anomaly,
             threshold: self.thresholds.global(),
             flagged: flags.sample,
-            no_promise: self.thresholds.no_promise().map(|reason| reason.to_string()),
+            unknown: flags.unknown.as_ref().map(|reason| reason.words(&engine.rules().collect::<Vec<_>>())),
             fpr: self.thresholds.rate(),
             normal_samples: self.thresholds.rows(),
             rules: of_rules,
@@ -204,7 +203,7 @@ impl<'a> Explainer<'a> {
             score: scores.s[rule],
             threshold: limits[rule],
             normal_share: shares[rule],
-            flagged: flags.why.contains(&rule),
+            flagged: self.thresholds.flag_of(rule, scores, flags),
             without_grafts: self.distrust_of(rule),
         };
         self.thresholds.ranking(scores, flags).into_iter().map(|rule| (rule, standing(rule))).collect()

@@ -24,8 +24,8 @@ pub struct Explanation {
     pub threshold: Option<f64>,
     /// Whether the sample is flagged; `None` where that is unknown.
     pub flagged: Option<bool>,
-    /// The reason why no sample can be judged by the false-alarm rate; `None` where samples can be.
-    pub no_promise: Option<String>,
+    /// The reason why that is unknown; `None` where it is known.
+    pub unknown: Option<String>,
     /// The share of normal samples that may be flagged, too.
     pub fpr: f64,
     /// Normal samples that thresholds come from.
@@ -55,8 +55,8 @@ pub struct Standing {
     pub threshold: Option<f64>,
     /// At most this share of normal samples break it as badly: the sample is counted among them.
     pub normal_share: Option<f64>,
-    /// True for a rule that the sample is flagged for.
-    pub flagged: bool,
+    /// Whether the sample is flagged for it; `None` where that is unknown.
+    pub flagged: Option<bool>,
     /// Why `neural` is `indep-cal` for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_grafts: Option<String>,
@@ -83,12 +83,11 @@ pub struct RuleTold {
     pub when: Option<WhenTold>,
 }
 
-impl Explanation {
-    /// The reason why it is unknown whether the sample is flagged.
+impl Standing {
+    /// Returns true where the sample is known to be flagged for the rule.
     #[must_use]
-    pub fn unknown_since(&self) -> Option<&str> {
-        let no_score = "no rule has a score";
-        self.flagged.is_none().then(|| self.no_promise.as_deref().unwrap_or(no_score))
+    pub fn is_flagged(&self) -> bool {
+        self.flagged == Some(true)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a model has of grafts, beside gates taught on chimeras: gates taught on grafts (the method `graft`), and a head for each
 //! concept, taught on grafts in which other concepts are drawn anew (the method `neural` counts over them).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
@@ -23,6 +23,7 @@ use super::section::GateKeys;
 use super::stage::{self, GateEvent, GateStage, Material, Place};
 use super::teacher::Teacher;
 use super::trust::Trust;
+use crate::data::rows::FitRows;
 use crate::error::{Error, Result};
 use crate::leaf::calibrate::{Calibration, Method};
 use crate::metric::columns::ScoreTable;
@@ -90,7 +91,7 @@ pub(super) fn run(
     let (heads, seconds) = (taught.gates.len(), began.elapsed().as_secs_f64());
     events(GateEvent::Heads { heads, taught: taught.counts.trained, seconds });
     let ready = ConceptHeads::new(rule_set, &taught.gates, &|concept| lesson.leaf_of(concept), lesson.width)?;
-    let ready = ready.with_shares(lesson.effects.as_ref().map_or(&[], |effects| &effects.shares));
+    let ready = ready.with_shares(lesson.effects.as_ref().map_or(&[], |effects| &effects.shares))?;
     let calibration = calibrate(material, &ready, place)?;
     let trust = lesson.trust(&ready, material.encoded, place.threads)?;
     let fallback = |(number, rule): (usize, &Rule)| Some((rule.name.clone(), trust.distrust_of(rule_set, number)?));
@@ -105,10 +106,23 @@ pub(super) fn run(
 /// Fits probabilities to the heads' logits on calibration rows that may be fitted on.
 fn calibrate(material: Material<'_>, heads: &ConceptHeads, place: Place<'_>) -> Result<BTreeMap<String, Calibration>> {
     let Material { dataset, encoded, .. } = material;
-    let fit = encoded.present(&dataset.fit_half());
-    let z = Slices::of_rows(encoded, fit.numbers());
     let table = dataset.table();
-    let (by_concept, _) = heads.logits_of_all(&z, fit.len(), place.threads)?;
+    let logits_on = |rows: &FitRows| {
+        let z = Slices::of_rows(encoded, rows.numbers());
+        heads.logits_of_all(&z, rows.len(), place.threads)
+    };
+    let fit = encoded.present(&dataset.fit_half());
+    let (by_concept, lost) = logits_on(&fit)?;
+    // Where a head overflows there is no logit to fit to.
+    let (fit, by_concept) = match lost.is_empty() {
+        true => (fit, by_concept),
+        false => {
+            let lost: BTreeSet<usize> = lost.into_iter().map(|place| fit.numbers()[place]).collect();
+            let fit = fit.filtered(|row| !lost.contains(&row));
+            let (by_concept, _) = logits_on(&fit)?;
+            (fit, by_concept)
+        }
+    };
     let told: Vec<usize> = (0..table.concepts.len()).filter(|&concept| heads.has(concept)).collect();
     let fitted = in_parallel(place.threads, told.len(), |at| {
         let concept = told[at];

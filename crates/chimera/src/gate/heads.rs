@@ -132,13 +132,22 @@ impl ConceptHeads {
 
     /// The same for heads that were shown true and false alike, of concepts that samples show in some shares: a rare one is less
     /// likely than such a head says.
-    #[must_use]
-    pub(crate) fn with_shares(self, shares: &[f32]) -> Self {
+    ///
+    /// # Errors
+    /// Shares of another number of concepts.
+    pub(crate) fn with_shares(self, shares: &[f32]) -> Result<Self> {
+        if shares.len() != self.places.len() {
+            let message = format!("expected shares of {} concepts, got {}", self.places.len(), shares.len());
+            return Err(Error::input(
+                message,
+                Some("what the model has of grafts is not whole; train again".to_owned()),
+            ));
+        }
         let prior = |share: &f32| {
             let share = f64::from(*share).clamp(1e-4, 1.0 - 1e-4);
             (share / (1.0 - share)).ln()
         };
-        Self { priors: shares.iter().map(prior).collect(), ..self }
+        Ok(Self { priors: shares.iter().map(prior).collect(), ..self })
     }
 
     /// The logit of each concept on some samples, a concept's side by side, 0 where there is no head; and the samples of which

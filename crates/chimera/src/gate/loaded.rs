@@ -174,7 +174,7 @@ impl<'a> ModelGates<'a> {
         let gate_of = |(concept, hash): (&String, &String)| Some((concept.clone(), read.get(hash)?.clone()));
         let gates: BTreeMap<String, Arc<Gate>> = grafts.heads.iter().filter_map(gate_of).collect();
         let leaf = |concept: &str| self.leaves.get(concept).cloned().unwrap_or_default();
-        Ok(ConceptHeads::new(rule_set, &gates, &leaf, self.width)?.with_shares(shares))
+        ConceptHeads::new(rule_set, &gates, &leaf, self.width)?.with_shares(shares)
     }
 
     /// The gates that the model's own rules need.

@@ -10,7 +10,7 @@ use chimera_logic::dag::{Node, NodeId};
 use chimera_logic::rules::RuleSet;
 
 use super::key::{Common, Key};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A gate that is needed.
 #[derive(Clone, Debug)]
@@ -35,6 +35,13 @@ pub(crate) struct Plan {
     places: BTreeMap<(NodeId, Option<usize>), usize>,
 }
 
+/// The key of a node below another, which must have been named before.
+fn named(keys: &[Option<Key>], node: NodeId) -> Result<&Key> {
+    let unnamed =
+        || Error::input("a part of a rule comes before what is below it: this is a defect of chimera".to_owned(), None);
+    keys[node.index()].as_ref().ok_or_else(unnamed)
+}
+
 impl Plan {
     /// Lists what rules need. `filters` says for each rule the first rule of the same formula if samples are left out for it;
     /// `leaf` gives keys of leaves.
@@ -52,11 +59,8 @@ impl Plan {
             let key = match dag.node(node) {
                 Node::Leaf(_) => leaf(node)?,
                 Node::Gate(op, operands) => {
-                    let below: Vec<_> = operands
-                        .iter()
-                        .filter_map(|edge| Some((keys[edge.node().index()].as_ref()?, edge.is_negated())))
-                        .collect();
-                    common.gate(op, &below, shape(operands.len()), None)?
+                    let below = operands.iter().map(|edge| Ok((named(&keys, edge.node())?, edge.is_negated())));
+                    common.gate(op, &below.collect::<Result<Vec<_>>>()?, shape(operands.len()), None)?
                 }
             };
             keys[node.index()] = Some(key);
@@ -72,17 +76,16 @@ impl Plan {
                 }
                 let children: Vec<Option<usize>> =
                     operands.iter().map(|edge| plan.place(edge.node(), filter)).collect();
-                let root =
-                    filter.and_then(|_| Some((keys[rule.root.node().index()].as_ref()?, rule.root.is_negated())));
-                let below: Vec<(&Key, bool)> = operands
-                    .iter()
-                    .zip(&children)
-                    .filter_map(|(edge, child)| {
-                        let own = child.map(|child| &plan.gates[child].key);
-                        Some((own.or(keys[edge.node().index()].as_ref())?, edge.is_negated()))
-                    })
-                    .collect();
-                let key = common.gate(op, &below, shape(operands.len()), root)?;
+                let root = filter.map(|_| Ok::<_, Error>((named(&keys, rule.root.node())?, rule.root.is_negated())));
+                let below = operands.iter().zip(&children).map(|(edge, child)| {
+                    let key = match child {
+                        Some(child) => &plan.gates[*child].key,
+                        None => named(&keys, edge.node())?,
+                    };
+                    Ok((key, edge.is_negated()))
+                });
+                let below = below.collect::<Result<Vec<(&Key, bool)>>>()?;
+                let key = common.gate(op, &below, shape(operands.len()), root.transpose()?)?;
                 let level = dag.level(node);
                 plan.places.insert((node, filter), plan.gates.len());
                 plan.gates.push(Planned { node, filter, key, level, read_until: level, rules: vec![number] });

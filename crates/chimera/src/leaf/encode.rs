@@ -1,5 +1,6 @@
 //! Encoding once: z and logits of every sample of a dataset, from the cache or from the bank.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -75,8 +76,10 @@ impl EncodedRows {
         })?;
         let ids = &view.samples.dataset().table().ids;
         let contents: Vec<Option<[u8; 32]>> = (0..ids.len()).map(|row| view.samples.content_hash(row)).collect();
+        // By id: a table with its rows in another order is the same data.
+        let by_id: BTreeMap<&str, &Option<[u8; 32]>> = ids.iter().zip(&contents).collect();
         let mut content = blake3::Hasher::new();
-        for (id, of_row) in ids.iter().zip(&contents) {
+        for (id, of_row) in by_id {
             content.update(id.as_bytes()).update(&[0]).update(&of_row.unwrap_or_default());
         }
         Ok(Self { encoded, places, content: content.finalize().to_string(), contents })

@@ -76,6 +76,8 @@ pub struct Trained {
     pub seconds: f64,
     /// What its frozen network gives for every sample, where that was kept.
     pub vectors: Option<Arc<Vectors>>,
+    /// Blake3 of the file of weights that its network started from.
+    pub weights: Option<String>,
 }
 
 /// What is going on, for whoever shows it.
@@ -165,8 +167,8 @@ impl Training<'_> {
         let weights = self.config.weights_file().map(weights::read).transpose()?;
         let mut run = Run::start(self, &rows, weights.as_deref())?;
         let learned = Learned::of(self, &rows)?;
-        let key = self.key(&rows, &held_out, weights.as_deref())?;
-        drop(weights);
+        let weights = weights.map(|bytes| blake3::hash(&bytes));
+        let key = self.key(&rows, &held_out, weights.as_ref())?;
         let resumed_after = match self.start {
             Start::GoOn => run.resume(self, Checkpoint::read(self.checkpoint, &key, self.config)?)?,
             Start::Anew(_) => None,
@@ -211,7 +213,16 @@ impl Training<'_> {
         let seconds = before + run.epochs().iter().map(|record| record.seconds).sum::<f64>();
         let (bank, epoch) = run.best(&self.device)?;
         let (epochs, stopped) = (run.into_epochs(), stopped.unwrap_or(StopReason::Done));
-        Ok(Trained { bank, epochs, epoch, stopped, resumed_after, seconds, vectors: vectors.map(Arc::new) })
+        Ok(Trained {
+            bank,
+            epochs,
+            epoch,
+            stopped,
+            resumed_after,
+            seconds,
+            vectors: vectors.map(Arc::new),
+            weights: weights.map(|hash| hash.to_string()),
+        })
     }
 
     /// What a frozen network gives, unless pictures are changed from epoch to epoch.
@@ -252,7 +263,7 @@ impl Training<'_> {
     }
 
     /// A name for everything that decides the result.
-    fn key(&self, rows: &FitRows, held_out: &FitRows, weights: Option<&[u8]>) -> Result<String> {
+    fn key(&self, rows: &FitRows, held_out: &FitRows, weights: Option<&blake3::Hash>) -> Result<String> {
         let dataset = self.samples.dataset();
         let mut hasher = blake3::Hasher::new_derive_key("chimera leaf training 2");
         // Weights are named by their content, wherever they lie.
@@ -273,8 +284,8 @@ impl Training<'_> {
                 hasher.update(&hash);
             }
         }
-        if let Some(bytes) = weights {
-            hasher.update(blake3::hash(bytes).as_bytes());
+        if let Some(hash) = weights {
+            hasher.update(hash.as_bytes());
         }
         Ok(hasher.finalize().to_string())
     }

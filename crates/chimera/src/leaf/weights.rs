@@ -98,6 +98,14 @@ pub(super) fn read(file: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Blake3 of the content of a file of weights.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn hash_of(file: &Path) -> Result<String> {
+    Ok(blake3::hash(&read(file)?).to_string())
+}
+
 /// What a file holds.
 struct Contents<'a> {
     /// By name, without what training scripts put before it.

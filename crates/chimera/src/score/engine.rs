@@ -85,9 +85,10 @@ impl Engine {
     /// A model without rules of its own, with others over its concepts: methods that need gates cannot be asked.
     ///
     /// # Errors
-    /// Never in practice.
+    /// Rules over concepts that are not the model's, or in another order.
     pub fn without_gates(model: Model, rule_set: RuleSet) -> Result<Self> {
         let bank = &model.manifest.bank;
+        check_vocabulary(&rule_set, &bank.concepts)?;
         let (gates, rows) =
             (RuleGates::none(rule_set, bank.encoder.features())?, CalibrationRows::none(&bank.concepts));
         Ok(Self { model, gates, grafts: None, effects: None, rows, baselines: BTreeMap::new() })
@@ -129,9 +130,10 @@ impl Engine {
     /// gate in the model or in the cache, for `neural` every concept a head in the model; other methods need none. What was taught for the rules before is forgotten.
     ///
     /// # Errors
-    /// As [`ModelGates::of_rules`].
+    /// As [`ModelGates::of_rules`]; rules over concepts that are not the model's, or in another order.
     pub fn with_rules(self, folder: &Path, rule_set: RuleSet, method: Method, cache: Option<&Path>) -> Result<Self> {
         let manifest = &self.model.manifest;
+        check_vocabulary(&rule_set, &manifest.bank.concepts)?;
         let needs_gates = matches!(method, Method::Chimera | Method::Graft | Method::Neural);
         let Some(section) = manifest.gates.as_ref().filter(|_| needs_gates) else {
             if needs_gates {
@@ -228,6 +230,16 @@ impl Engine {
         let rule_set = &self.gates.rule_set;
         self.rows.never_hold(rule_set).into_iter().map(|rule| rule_set.rules[rule].name.as_str()).collect()
     }
+}
+
+/// Makes sure that a concept's number in rules is its number in the leaf bank.
+pub(crate) fn check_vocabulary(rule_set: &RuleSet, concepts: &[String]) -> Result<()> {
+    if rule_set.dag.vocabulary().names().eq(concepts) {
+        return Ok(());
+    }
+    let message = "expected rules over the concepts of the model, in its order".to_owned();
+    let hint = "rules are loaded over a vocabulary: close it over the model's concepts as `manifest.json` lists them";
+    Err(Error::input(message, Some(hint.to_owned())))
 }
 
 fn section_of<'a>(model: &'a Model, folder: &Path) -> Result<&'a GateSection> {

@@ -66,7 +66,8 @@ pub struct FlagParams {
     pub flagging: Flagging,
     /// The share of normal samples that may be flagged; `None` for the default.
     pub rate: Option<f64>,
-    /// Thresholds that were given for rules, by number; these rules are judged by them alone.
+    /// Thresholds that were given for rules, by number. These rules are judged by them alone: they do not count for the one number of
+    /// a sample where samples are flagged by that.
     pub set: BTreeMap<usize, f64>,
 }
 
@@ -102,6 +103,57 @@ impl fmt::Display for NoPromise {
     }
 }
 
+/// The reason why it is unknown whether one sample is flagged.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unknown {
+    /// No sample can be judged.
+    NoPromise(NoPromise),
+    /// No rule that counts has a score on the sample.
+    NoScore,
+    /// Some rules have no score on it, by number; others have, and are not beyond their thresholds.
+    OpenRules(Vec<usize>),
+    /// Rules that have no threshold, by number: too few normal samples have a score for them.
+    NoThreshold(Vec<usize>),
+    /// Rules that the sample breaks worse than every normal sample, which are too few to flag them, by number.
+    TooOdd(Vec<usize>),
+}
+
+impl Unknown {
+    /// The reason in words; `names` are those of all rules.
+    #[must_use]
+    pub fn words(&self, names: &[&str]) -> String {
+        let listed = |rules: &[usize]| {
+            let quoted: Vec<String> = rules.iter().take(NAMED).map(|&rule| format!("`{}`", names[rule])).collect();
+            let more = if rules.len() > quoted.len() {
+                format!(" and {} more", rules.len() - quoted.len())
+            } else {
+                String::new()
+            };
+            quoted.join(", ") + &more
+        };
+        match self {
+            Self::NoPromise(reason) => reason.to_string(),
+            Self::NoScore => "no rule has a score".to_owned(),
+            Self::OpenRules(rules) => format!("no score for {}", listed(rules)),
+            Self::NoThreshold(rules) => {
+                format!("too few normal calibration rows have a score for a threshold of {}", listed(rules))
+            }
+            Self::TooOdd(rules) => {
+                format!(
+                    "{} is broken worse than on all normal calibration rows, which are too few to flag it",
+                    listed(rules)
+                )
+            }
+        }
+    }
+}
+
+/// Rules that a reason names.
+const NAMED: usize = 5;
+
+/// The highest score that a rule or a sample can have.
+const HIGHEST: f64 = 1.0;
+
 /// Thresholds of one way to flag samples.
 #[derive(Clone, Debug)]
 pub struct Thresholds {
@@ -117,18 +169,20 @@ pub struct Thresholds {
     normal: Vec<Conformal>,
     set: BTreeMap<usize, f64>,
     rows: usize,
-    /// The rules that count.
-    counted: Vec<bool>,
+    /// The rules that are judged: those that count and can be scored.
+    judged: Vec<bool>,
 }
 
 /// The flags of a sample.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flags {
-    /// Whether the sample is flagged; `None` where that is unknown: too few normal samples for the rate, or no rule with a score.
+    /// Whether the sample is flagged; `None` where that is unknown.
     pub sample: Option<bool>,
+    /// Why that is unknown.
+    pub unknown: Option<Unknown>,
     /// The rules that are beyond a threshold of their own.
     pub rules: Vec<usize>,
-    /// The rules that a flagged sample is flagged for: those beyond thresholds of their own or, where the sample is flagged as a
+    /// The rules that a flagged sample is flagged for: those beyond thresholds of their own and, where the sample is flagged as a
     /// whole, the rule that decides its anomaly.
     pub why: Vec<usize>,
 }
@@ -141,19 +195,25 @@ impl Flags {
     }
 }
 
+/// Returns true for a threshold that no score exceeds.
+fn is_highest(limit: Option<f64>) -> bool {
+    limit.is_some_and(|limit| limit >= HIGHEST)
+}
+
 impl Thresholds {
-    /// From scores of normal samples. `counted` are the rules that count.
+    /// From scores of normal samples. `judged` are the rules that count and can be scored; a sample on which one of them has no
+    /// score is not known to be normal.
     ///
     /// # Errors
     /// Scores that are no numbers.
-    pub fn new(params: &FlagParams, normal: &[SampleScores], counted: &[bool]) -> Result<Self> {
+    pub fn new(params: &FlagParams, normal: &[SampleScores], judged: &[bool]) -> Result<Self> {
         let anomalies = Conformal::new(normal.iter().filter_map(|scores| scores.anomaly).collect())?;
         let rate = rate_of(params.rate, anomalies.len());
-        let of_rule = |(rule, counted): (usize, &bool)| {
-            let scores = normal.iter().filter(|_| *counted).filter_map(|scores| scores.s[rule]);
+        let of_rule = |(rule, judged): (usize, &bool)| {
+            let scores = normal.iter().filter(|_| *judged).filter_map(|scores| scores.s[rule]);
             Conformal::new(scores.collect())
         };
-        let normal_rules = counted.iter().enumerate().map(of_rule).collect::<Result<Vec<Conformal>>>()?;
+        let normal_rules = judged.iter().enumerate().map(of_rule).collect::<Result<Vec<Conformal>>>()?;
         let rules = normal_rules.iter().enumerate();
         let rules = rules.map(|(rule, scores)| params.set.get(&rule).copied().or_else(|| scores.threshold(rate)));
         Ok(Self {
@@ -165,7 +225,7 @@ impl Thresholds {
             normal: normal_rules,
             set: params.set.clone(),
             rows: anomalies.len(),
-            counted: counted.to_vec(),
+            judged: judged.to_vec(),
         })
     }
 
@@ -227,24 +287,76 @@ impl Thresholds {
     /// How many normal samples it takes before a single rule can be flagged: for Benjamini and Hochberg, more.
     #[must_use]
     pub fn rows_needed_for_one(&self) -> usize {
-        let counted = self.counted.iter().filter(|counted| **counted).count();
         match self.flagging {
             Flagging::Global | Flagging::PerRule => self.rows_needed(),
-            Flagging::BenjaminiHochberg => (counted.max(1) as f64 / self.rate - 1.0 - 1e-9).ceil() as usize,
+            Flagging::BenjaminiHochberg => {
+                (self.by_rate().count().max(1) as f64 / self.rate - 1.0 - 1e-9).ceil() as usize
+            }
         }
     }
 
-    /// The reason why no sample can be judged by the rate; `None` where samples can be, or where every rule that counts has a
+    /// The rules that are judged by the false-alarm rate and not by a threshold that was given.
+    fn by_rate(&self) -> impl Iterator<Item = usize> {
+        (0..self.judged.len()).filter(|rule| self.judged[*rule] && !self.set.contains_key(rule))
+    }
+
+    /// The reason why no sample can be judged by the rate; `None` where samples can be, or where every rule that is judged has a
     /// threshold that was given.
     #[must_use]
     pub fn no_promise(&self) -> Option<NoPromise> {
-        let is_given = |(rule, counted): (usize, &bool)| !counted || self.set.contains_key(&rule);
-        let needed = self.rows_needed();
-        if self.rows >= needed || self.flagging != Flagging::Global && self.counted.iter().enumerate().all(is_given) {
+        if self.by_rate().next().is_none() && !self.set.is_empty() {
             return None;
         }
-        let too_few = NoPromise::TooFewRows { rows: self.rows, needed, rate: self.rate };
-        Some(if self.rows == 0 { NoPromise::NoRows } else { too_few })
+        let rows_of = |rule: usize| self.normal[rule].len();
+        let (can_judge, rows) = match self.flagging {
+            Flagging::Global => (self.global.is_some(), self.rows),
+            // A rule with a threshold can be flagged, whatever becomes of the others.
+            Flagging::PerRule => {
+                (self.by_rate().any(|rule| self.rules[rule].is_some()), self.by_rate().map(rows_of).max().unwrap_or(0))
+            }
+            Flagging::BenjaminiHochberg => {
+                let least: Vec<f64> = self.by_rate().map(|rule| self.normal[rule].least_p_value()).collect();
+                let can_judge = benjamini_hochberg(&least, self.rate).contains(&true);
+                (can_judge, self.by_rate().map(rows_of).min().unwrap_or(0))
+            }
+        };
+        if can_judge {
+            return None;
+        }
+        let too_few = NoPromise::TooFewRows { rows, needed: self.rows_needed(), rate: self.rate };
+        Some(if rows == 0 { NoPromise::NoRows } else { too_few })
+    }
+
+    /// Rules that are judged by a threshold of their own and have none, since too few normal samples have a score for them.
+    #[must_use]
+    pub fn without_threshold(&self) -> Vec<usize> {
+        let lacks = |rule: &usize| self.flagging == Flagging::PerRule && self.rules[*rule].is_none();
+        self.by_rate().filter(lacks).collect()
+    }
+
+    /// Rules that are judged by a threshold of their own that no score exceeds.
+    #[must_use]
+    pub fn saturated(&self) -> Vec<usize> {
+        let limits = self.rules().into_iter().enumerate();
+        limits.filter(|(rule, limit)| self.is_judged(*rule) && is_highest(*limit)).map(|(rule, _)| rule).collect()
+    }
+
+    /// Returns true where no sample can be flagged, however odd it is: no threshold can be exceeded.
+    #[must_use]
+    pub fn is_deaf(&self) -> bool {
+        let can_exceed = |limit: &Option<f64>| limit.is_some() && !is_highest(*limit);
+        let by_rule = self.rules().iter().enumerate().any(|(rule, limit)| self.is_judged(rule) && can_exceed(limit));
+        let together = match self.flagging {
+            Flagging::Global => self.by_rate().next().is_some() && can_exceed(&self.global),
+            Flagging::PerRule => false,
+            Flagging::BenjaminiHochberg => self.by_rate().next().is_some() && self.no_promise().is_none(),
+        };
+        !by_rule && !together
+    }
+
+    /// Whether a rule is judged at all.
+    fn is_judged(&self, rule: usize) -> bool {
+        self.judged[rule] || self.set.contains_key(&rule)
     }
 
     /// For each rule the share of normal samples, the sample counted among them, that break it as badly; `None` where there is
@@ -260,45 +372,81 @@ impl Thresholds {
     /// The flags of a sample.
     #[must_use]
     pub fn flags(&self, scores: &SampleScores) -> Flags {
-        let judged: Vec<(usize, f64)> = (0..self.rules.len())
-            .filter(|rule| self.counted[*rule] || self.set.contains_key(rule))
-            .filter_map(|rule| Some((rule, scores.s[rule]?)))
-            .collect();
-        let (given, others): (Vec<_>, Vec<_>) = judged.iter().partition(|(rule, _)| self.set.contains_key(rule));
-        let is_beyond = |(rule, score): &(usize, f64)| self.rules[*rule].is_some_and(|limit| *score > limit);
-        let mut rules: Vec<usize> = given.iter().filter(|of| is_beyond(of)).map(|(rule, _)| *rule).collect();
-        let (mut is_above, mut is_known) = (false, !judged.is_empty());
+        let is_beyond = |(rule, limit): (&usize, &f64)| scores.s[*rule].filter(|score| score > limit).map(|_| *rule);
+        let mut rules: Vec<usize> = self.set.iter().filter_map(is_beyond).collect();
+        let by_rate: Vec<(usize, f64)> = self.by_rate().filter_map(|rule| Some((rule, scores.s[rule]?))).collect();
+        let (mut is_above, mut unknown) = (false, None);
         match self.flagging {
             Flagging::Global => {
-                let compared = scores.anomaly.zip(self.global);
+                let compared = scores.anomaly.zip(self.global).filter(|_| self.by_rate().next().is_some());
                 is_above = compared.is_some_and(|(anomaly, limit)| anomaly > limit);
-                is_known = compared.is_some();
             }
             Flagging::PerRule => {
-                rules.extend(others.iter().filter(|of| is_beyond(of)).map(|(rule, _)| *rule));
-                is_known &= others.iter().all(|(rule, _)| self.rules[*rule].is_some());
+                let limits = by_rate.iter().map(|&(rule, score)| (rule, self.rules[rule].map(|limit| score > limit)));
+                let (known, without): (Vec<_>, Vec<_>) = limits.partition(|(_, is_beyond)| is_beyond.is_some());
+                rules.extend(known.into_iter().filter(|(_, is_beyond)| *is_beyond == Some(true)).map(|(rule, _)| rule));
+                let without: Vec<usize> = without.into_iter().map(|(rule, _)| rule).collect();
+                unknown = (!without.is_empty()).then_some(Unknown::NoThreshold(without));
             }
             Flagging::BenjaminiHochberg => {
-                let compared: Vec<&(usize, f64)> =
-                    others.iter().filter(|(rule, _)| !self.normal[*rule].is_empty()).collect();
-                let p_values: Vec<f64> =
-                    compared.iter().map(|(rule, score)| self.normal[*rule].p_value(*score)).collect();
-                let chosen = benjamini_hochberg(&p_values, self.rate);
-                rules.extend(compared.iter().zip(&chosen).filter(|(_, chosen)| **chosen).map(|((rule, _), _)| *rule));
-                // With too few normal samples, even the oddest sample there can be would not be flagged.
-                let least: Vec<f64> = compared.iter().map(|(rule, _)| self.normal[*rule].least_p_value()).collect();
-                is_known &= others.is_empty()
-                    || compared.len() == others.len() && benjamini_hochberg(&least, self.rate).contains(&true);
+                let chosen = |lowered: bool| {
+                    let p_value = |&(rule, score): &(usize, f64)| {
+                        let (p, least) = (self.normal[rule].p_value(score), self.normal[rule].least_p_value());
+                        if lowered && p <= least { 0.0 } else { p }
+                    };
+                    let chosen = benjamini_hochberg(&by_rate.iter().map(p_value).collect::<Vec<_>>(), self.rate);
+                    by_rate.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|((rule, _), _)| *rule).collect()
+                };
+                rules.extend::<Vec<usize>>(chosen(false));
+                // What is odder than all normal samples could be as odd as it likes: more of them would tell.
+                let odd: Vec<usize> = chosen(true);
+                unknown = (!odd.is_empty()).then_some(Unknown::TooOdd(odd));
             }
         }
         rules.sort_unstable();
-        is_above |= !rules.is_empty();
-        let sample = if is_above { Some(true) } else { is_known.then_some(false) };
-        let why = match scores.reason.filter(|_| is_above && rules.is_empty()) {
-            Some(reason) => vec![reason],
-            None => rules.clone(),
+        let mut why = rules.clone();
+        if let Some(reason) = scores.reason.filter(|reason| is_above && !why.contains(reason)) {
+            why.push(reason);
+            why.sort_unstable();
+        }
+        if is_above || !rules.is_empty() {
+            return Flags { sample: Some(true), unknown: None, rules, why };
+        }
+        let unscored = self.unscored(scores);
+        let judged = (0..self.judged.len()).filter(|&rule| self.is_judged(rule)).count();
+        let unknown = if unscored.len() == judged {
+            Some(Unknown::NoScore)
+        } else if let Some(reason) = self.no_promise() {
+            Some(Unknown::NoPromise(reason))
+        } else if !unscored.is_empty() {
+            Some(Unknown::OpenRules(unscored))
+        } else {
+            unknown
         };
-        Flags { sample, rules, why }
+        Flags { sample: unknown.is_none().then_some(false), unknown, rules, why }
+    }
+
+    /// Rules that are judged and have no score on a sample.
+    #[must_use]
+    pub fn unscored(&self, scores: &SampleScores) -> Vec<usize> {
+        (0..self.judged.len()).filter(|&rule| self.is_judged(rule) && scores.s[rule].is_none()).collect()
+    }
+
+    /// Whether a sample is flagged for a rule; `None` where that is unknown.
+    #[must_use]
+    pub fn flag_of(&self, rule: usize, scores: &SampleScores, flags: &Flags) -> Option<bool> {
+        if flags.why.contains(&rule) {
+            return Some(true);
+        }
+        if !self.is_judged(rule) {
+            return Some(false);
+        }
+        scores.s[rule]?;
+        // It has a score, and is not flagged: below its threshold, where it has one of its own.
+        if self.set.contains_key(&rule) || self.flagging == Flagging::PerRule && self.rules[rule].is_some() {
+            return Some(false);
+        }
+        flags.sample.filter(|_| self.flagging != Flagging::PerRule).map(|_| false)
     }
 
     /// The rules by number, the worst first: those that the sample is flagged for, then those that the fewest normal samples break
@@ -385,8 +533,9 @@ mod tests {
         let odd = scores(1.0, [1.0, 1.0]);
         for flagging in Flagging::ALL.map(|(_, flagging)| flagging) {
             let few = thresholds(flagging, Some(0.01), &[], 54);
-            assert_eq!(few.flags(&odd), Flags::default(), "{flagging:?}");
             let too_few = NoPromise::TooFewRows { rows: 54, needed: 99, rate: 0.01 };
+            let open = Flags { unknown: Some(Unknown::NoPromise(too_few)), ..Flags::default() };
+            assert_eq!(few.flags(&odd), open, "{flagging:?}");
             assert_eq!(few.no_promise(), Some(too_few));
             assert_eq!(thresholds(flagging, Some(0.01), &[], 0).no_promise(), Some(NoPromise::NoRows));
             let enough = thresholds(flagging, Some(0.01), &[], 99);
@@ -401,9 +550,86 @@ mod tests {
             assert_eq!(given.flags(&scores(0.1, [0.1, 0.1])).sample, None, "{flagging:?}");
             let all = thresholds(flagging, Some(0.01), &[(0, 0.4), (1, 0.4)], 54);
             let (sample, promise) = (all.flags(&scores(0.1, [0.1, 0.1])).sample, all.no_promise());
-            let is_global = flagging == Flagging::Global;
-            assert_eq!((sample, promise.is_some()), (if is_global { None } else { Some(false) }, is_global));
+            assert_eq!((sample, promise), (Some(false), None), "{flagging:?}");
         }
+    }
+
+    /// A sample without a score of a rule that is judged is not known to be normal, whatever is known of the others.
+    #[test]
+    fn a_rule_without_a_score_leaves_the_flag_unknown() {
+        let half = |s: f64| SampleScores {
+            anomaly: Some(s),
+            reason: Some(0),
+            p: vec![Some(1.0 - s), None],
+            s: vec![Some(s), None],
+        };
+        for flagging in Flagging::ALL.map(|(_, flagging)| flagging) {
+            let enough = thresholds(flagging, Some(0.01), &[], 199);
+            let flags = enough.flags(&half(0.1));
+            assert_eq!((flags.sample, flags.unknown), (None, Some(Unknown::OpenRules(vec![1]))), "{flagging:?}");
+            assert_eq!(enough.unscored(&half(0.1)), [1]);
+            assert_eq!(enough.flags(&half(1.0)).sample, Some(true), "{flagging:?}");
+            // A rule that has no score on any normal sample decides nothing.
+            let params = FlagParams { flagging, rate: Some(0.01), set: BTreeMap::new() };
+            let one = Thresholds::new(&params, &normal(199), &[true, false]).unwrap();
+            assert_eq!(one.flags(&half(0.1)), Flags { sample: Some(false), ..Flags::default() }, "{flagging:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_few_normal_samples_have_a_score_for_has_no_threshold() {
+        let mut rows = normal(99);
+        rows.iter_mut().skip(54).for_each(|row| (row.s[1], row.p[1]) = (None, None));
+        let params = FlagParams { flagging: Flagging::PerRule, rate: Some(0.01), set: BTreeMap::new() };
+        let found = Thresholds::new(&params, &rows, &[true, true]).unwrap();
+        assert_eq!((found.no_promise(), found.without_threshold(), found.is_deaf()), (None, vec![1], false));
+        let (usual, odd) = (scores(0.1, [0.1, 0.05]), scores(1.0, [1.0, 0.05]));
+        let flags = found.flags(&usual);
+        assert_eq!((flags.sample, &flags.unknown), (None, &Some(Unknown::NoThreshold(vec![1]))));
+        assert_eq!([0, 1].map(|rule| found.flag_of(rule, &usual, &flags)), [Some(false), None]);
+        let flags = found.flags(&odd);
+        assert_eq!((flags.sample, flags.unknown.clone(), flags.why.clone()), (Some(true), None, vec![0]));
+        assert_eq!([0, 1].map(|rule| found.flag_of(rule, &odd, &flags)), [Some(true), None]);
+    }
+
+    /// With 120 normal samples and a rate of 1 %, two rules can be flagged together and none alone: 199 are needed for that.
+    #[test]
+    fn a_rule_that_is_odder_than_all_normal_samples_is_not_called_normal() {
+        let found = thresholds(Flagging::BenjaminiHochberg, Some(0.01), &[], 120);
+        assert_eq!((found.no_promise(), found.rows_needed_for_one()), (None, 199));
+        let of = |s: [f64; 2]| {
+            let flags = found.flags(&scores(s[0].max(s[1]), s));
+            (flags.sample, flags.unknown)
+        };
+        assert_eq!(of([1.0, 1.0]), (Some(true), None));
+        assert_eq!(of([0.1, 1.0]), (None, Some(Unknown::TooOdd(vec![1]))));
+        assert_eq!(of([0.1, 0.05]), (Some(false), None));
+        let enough = thresholds(Flagging::BenjaminiHochberg, Some(0.01), &[], 199);
+        assert_eq!(enough.flags(&scores(1.0, [0.1, 1.0])).rules, [1]);
+    }
+
+    #[test]
+    fn a_threshold_that_no_score_exceeds_is_named() {
+        let sure: Vec<SampleScores> = (0..99).map(|_| scores(1.0, [1.0, 0.5])).collect();
+        let of = |flagging, set: &[(usize, f64)]| {
+            let params = FlagParams { flagging, rate: Some(0.01), set: set.iter().copied().collect() };
+            let found = Thresholds::new(&params, &sure, &[true, true]).unwrap();
+            (found.is_deaf(), found.saturated())
+        };
+        assert_eq!(of(Flagging::Global, &[]), (true, vec![]));
+        assert_eq!(of(Flagging::Global, &[(1, 0.9)]), (false, vec![]));
+        assert_eq!(of(Flagging::PerRule, &[]), (false, vec![0]));
+        assert_eq!(of(Flagging::PerRule, &[(1, 1.0)]), (true, vec![0, 1]));
+        assert!(thresholds(Flagging::Global, Some(0.01), &[], 54).is_deaf(), "no threshold is exceeded, either");
+        assert!(!thresholds(Flagging::Global, Some(0.01), &[], 99).is_deaf());
+    }
+
+    /// Whoever sees a flag sees all that it is for, by a threshold of a rule's own and by that of the sample.
+    #[test]
+    fn a_sample_is_flagged_for_all_that_is_beyond_a_threshold() {
+        let found = thresholds(Flagging::Global, Some(0.05), &[(1, 0.4)], 99);
+        let flags = found.flags(&scores(0.99, [0.99, 0.5]));
+        assert_eq!((flags.rules, flags.why), (vec![1], vec![0, 1]));
     }
 
     #[test]

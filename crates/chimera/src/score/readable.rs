@@ -37,7 +37,7 @@ struct Readable<'a> {
 pub fn write(engine: &Engine, folder: &Path, threads: NonZeroUsize) -> Result<()> {
     let scoring = Scoring { method: engine.default_method(), ..Scoring::default() };
     let ready = engine.ready(scoring, None, threads)?;
-    let thresholds = ready.thresholds(&FlagParams::default(), threads)?;
+    let (_, thresholds) = ready.judged_by(&FlagParams::default(), None, threads)?;
     let readable = Readable {
         model: &engine.model.manifest.seal,
         method: scoring.method,

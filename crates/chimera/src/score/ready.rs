@@ -7,8 +7,8 @@ use chimera_logic::truth::Program;
 
 use super::aggregate::{Aggregation, RuleScore};
 use super::calibration_rows::{Half, Normal};
-use super::engine::{Engine, Scoring};
-use super::flag::{FlagParams, Thresholds};
+use super::engine::{Engine, Scoring, check_vocabulary};
+use super::flag::{FlagParams, Flagging, Thresholds};
 use super::learned::{Learned, Supervised};
 use super::method::{Evaluators, Method};
 use super::samples::{Encodings, RowsOf, SampleScores, Window};
@@ -32,8 +32,10 @@ pub struct Ready<'a> {
     evaluators: Evaluators<'a>,
     aggregator: Aggregator,
     scoring: Scoring,
-    /// Which rules count for the one number of a sample.
+    /// Which rules count.
     counted: Vec<bool>,
+    /// Which of them count for the one number of a sample: all but those with thresholds of their own.
+    joint: Vec<bool>,
     /// Which rules decide whether a calibration row is normal: those that count and can be scored.
     decides: Vec<bool>,
     fitted_on: Option<FittedOn>,
@@ -71,6 +73,7 @@ impl<'a> Ready<'a> {
             evaluators,
             aggregator: Aggregator::Formula,
             scoring,
+            joint: counted.clone(),
             counted,
             decides: Vec::new(),
             fitted_on: None,
@@ -124,10 +127,16 @@ impl<'a> Ready<'a> {
         self.engine
     }
 
-    /// Which rules count for the one number of a sample.
+    /// Which rules count.
     #[must_use]
     pub fn counted(&self) -> &[bool] {
         &self.counted
+    }
+
+    /// Which rules are judged: those that count and have a score on some calibration row.
+    #[must_use]
+    pub fn decides(&self) -> &[bool] {
+        &self.decides
     }
 
     /// The samples that break rules that the aggregation was fitted to; `None` where it was not.
@@ -208,7 +217,7 @@ impl<'a> Ready<'a> {
     fn aggregated(&self, (p, s): (&[Option<f64>], &[Option<f64>]), z: &[f32]) -> (Option<f64>, Option<usize>) {
         let rules = &self.engine.gates.rule_set.rules;
         let scored: Vec<RuleScore> = (0..rules.len())
-            .filter(|&rule| self.counted[rule])
+            .filter(|&rule| self.joint[rule])
             .filter_map(|rule| {
                 let weight = rules[rule].attributes.weight.unwrap_or(1.0);
                 Some(RuleScore { rule, p: p[rule]?, s: s[rule]?, weight })
@@ -249,13 +258,26 @@ impl<'a> Ready<'a> {
         Ok((0..self.counted.len()).map(|rule| self.counted[rule] && told(rule)).collect())
     }
 
-    /// Thresholds from normal samples.
+    /// Thresholds from normal samples, and the same without the rules that have thresholds of their own in the one number of a
+    /// sample, where that is what samples are flagged by.
     ///
     /// # Errors
-    /// Scores that are no numbers.
-    pub fn thresholds(&self, params: &FlagParams, threads: NonZeroUsize) -> Result<Thresholds> {
+    /// As [`Engine::ready`]; scores that are no numbers.
+    pub fn judged_by(
+        mut self,
+        params: &FlagParams,
+        violations: Option<(&Dataset, &EncodedRows)>,
+        threads: NonZeroUsize,
+    ) -> Result<(Self, Thresholds)> {
+        if params.flagging == Flagging::Global && !params.set.is_empty() {
+            params.set.keys().for_each(|rule| self.joint[*rule] = false);
+            if self.joint.contains(&true) {
+                self = self.fitted(violations, threads)?;
+            }
+        }
         let normal = self.all(&self.normal(Half::Thresholds), threads)?;
-        Thresholds::new(params, &normal, &self.counted)
+        let thresholds = Thresholds::new(params, &normal, &self.decides)?;
+        Ok((self, thresholds))
     }
 
     fn supervised(
@@ -264,11 +286,12 @@ impl<'a> Ready<'a> {
         encoded: &EncodedRows,
         threads: NonZeroUsize,
     ) -> Result<(Supervised, FittedOn)> {
-        let violations = Violations::of(dataset, encoded)?;
         let rule_set = &self.engine.gates.rule_set;
+        check_vocabulary(rule_set, &dataset.table().concepts)?;
+        let violations = Violations::of(dataset, encoded)?;
         let truth = Program::compile(&rule_set.dag, &rule_set.roots()).evaluate(&dataset.table().labels);
         let breaks = |row: usize| {
-            let rules = || (0..rule_set.rules.len()).filter(|&rule| self.counted[rule]);
+            let rules = || (0..rule_set.rules.len()).filter(|&rule| self.joint[rule]);
             let broken = rules().any(|rule| truth.get(row, rule) == Some(false));
             (broken || rules().all(|rule| truth.get(row, rule) == Some(true))).then_some(broken)
         };
@@ -281,6 +304,6 @@ impl<'a> Ready<'a> {
         let scored = scored.collect::<Result<Vec<_>>>()?;
         let parts: Vec<Vec<(&SampleScores, bool)>> =
             scored.iter().map(|part| part.iter().map(|(scores, broken)| (scores, *broken)).collect()).collect();
-        Ok((Supervised::fit(&parts, &self.counted, violations.fold_of)?, violations.fitted_on))
+        Ok((Supervised::fit(&parts, &self.joint, violations.fold_of)?, violations.fitted_on))
     }
 }

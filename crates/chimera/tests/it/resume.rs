@@ -87,7 +87,7 @@ fn batch_normalisation_never_sees_a_row_alone() {
     let last = encoder.tensor("backbone.layer4.1.bn1.running_var").unwrap();
     let variances: Vec<f32> = last.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
     assert!(variances.iter().all(|variance| variance.is_finite() && *variance > 0.5), "{variances:?}");
-    let (_, count) = steps(&LeafConfig { encoder: Some(EncoderChoice::Cnn), ..config }, "cnn");
+    let (_, count) = steps(&LeafConfig { encoder: Some(EncoderChoice::Cnn), weights: None, ..config }, "cnn");
     assert_eq!(count, 2);
     let error = steps(&LeafConfig { batch: 1, ..resnet18() }, "one").0.unwrap_err().to_string();
     assert!(error.starts_with("expected `batch` of at least 2 for resnet18"), "{error}");

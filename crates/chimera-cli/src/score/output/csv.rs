@@ -27,7 +27,7 @@ impl Writer for Csv {
         cells.push(row.flagged.map_or_else(String::new, |flagged| u8::from(flagged).to_string()));
         cells.push(row.error.unwrap_or_default().to_owned());
         cells.extend(numbers(row.scores).map(cell));
-        cells.extend([row.top.join("|"), row.flagged_rules.join("|")]);
+        cells.extend([row.top.join("|"), row.flagged_rules.as_deref().unwrap_or_default().join("|")]);
         cells.push(row.severity.map_or_else(String::new, |severity| severity.to_string()));
         record(out, &cells)
     }

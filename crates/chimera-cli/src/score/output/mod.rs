@@ -29,14 +29,14 @@ pub(crate) struct Row<'a> {
     pub(crate) scores: &'a SampleScores,
     /// Names of the rules that are broken most, the worst first.
     pub(crate) top: Vec<&'a str>,
-    /// Names of the rules that are beyond thresholds of their own.
-    pub(crate) flagged_rules: Vec<&'a str>,
+    /// Names of the rules that are beyond thresholds of their own; `None` where that is unknown.
+    pub(crate) flagged_rules: Option<Vec<&'a str>>,
 }
 
 impl<'a> Row<'a> {
     /// The row of an input that could not be scored. `nothing` has no score for each rule.
     pub(crate) fn without_scores(id: &'a str, error: &'a str, nothing: &'a SampleScores) -> Self {
-        let (top, flagged_rules) = (Vec::new(), Vec::new());
+        let (top, flagged_rules) = (Vec::new(), None);
         Self { id, flagged: None, error: Some(error), severity: None, scores: nothing, top, flagged_rules }
     }
 }
@@ -114,7 +114,7 @@ mod tests {
         writer.begin(&mut out).unwrap();
         let half =
             SampleScores { anomaly: Some(0.1), reason: Some(0), p: vec![Some(0.9), None], s: vec![Some(0.1), None] };
-        let (top, flagged_rules, severity) = (vec!["r"], vec!["r"], Some(RuleSeverity::High));
+        let (top, flagged_rules, severity) = (vec!["r"], Some(vec!["r"]), Some(RuleSeverity::High));
         let row = Row { id: "a,\"b", flagged: Some(true), error: None, severity, scores: &half, top, flagged_rules };
         writer.row(&mut out, &row).unwrap();
         let none = SampleScores { anomaly: None, reason: None, p: vec![None; 2], s: vec![None; 2] };
@@ -135,7 +135,7 @@ mod tests {
             text(Format::Lines),
             "{\"id\":\"a,\\\"b\",\"anomaly\":0.1,\"flagged\":true,\"error\":null,\"rule:r\":0.1,\"rule:q\":null,\"p:r\":0.9,\"p:q\":null,\
              \"top_rules\":[\"r\"],\"flagged_rules\":[\"r\"],\"severity\":\"high\"}\n{\"id\":\"c\",\"anomaly\":null,\"flagged\":null,\"error\":\"cannot read `c`\",\"rule:r\":null,\"rule:q\":null,\
-             \"p:r\":null,\"p:q\":null,\"top_rules\":[],\"flagged_rules\":[],\"severity\":null}\n"
+             \"p:r\":null,\"p:q\":null,\"top_rules\":[],\"flagged_rules\":null,\"severity\":null}\n"
         );
         // The reader takes its bytes from a file.
         let mut file = tempfile::tempfile().unwrap();

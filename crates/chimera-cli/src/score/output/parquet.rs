@@ -48,8 +48,9 @@ impl Parquet {
         ];
         fields.extend(columns.iter().map(|name| number(name)));
         let [top, flagged, severity] = LAST;
-        let list = |name: &str| Field::new_list(name, Field::new_list_field(DataType::Utf8, true), false);
-        fields.extend([list(top), list(flagged), Field::new(severity, DataType::Utf8, true)]);
+        let list =
+            |name: &str, is_open: bool| Field::new_list(name, Field::new_list_field(DataType::Utf8, true), is_open);
+        fields.extend([list(top, false), list(flagged, true), Field::new(severity, DataType::Utf8, true)]);
         Self {
             schema: Arc::new(Schema::new(fields)),
             writer: None,
@@ -116,7 +117,7 @@ impl Writer for Parquet {
             column.append_option(number);
         }
         self.top.append_value(row.top.iter().map(Some));
-        self.flagged_rules.append_value(row.flagged_rules.iter().map(Some));
+        self.flagged_rules.append_option(row.flagged_rules.as_ref().map(|rules| rules.iter().map(Some)));
         self.severity.append_option(row.severity.map(|severity| severity.to_string()));
         self.rows += 1;
         if self.rows < BATCH {

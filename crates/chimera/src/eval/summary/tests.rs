@@ -45,7 +45,7 @@ fn evaluation(told: &[(Method, usize, f64, bool)], rules: usize) -> Evaluation {
         };
         let interval = tells.then_some(Interval { low: auroc, high: auroc });
         for score in [ScoreKind::Raw, ScoreKind::Gated] {
-            let of_seeds = [1, 2].map(|seed| Cell { seed, metrics, interval });
+            let of_seeds = [1, 2].map(|seed| Cell { seed, metrics, interval, unscored: 0 });
             cells.insert((method, score, rule), of_seeds.to_vec());
         }
         resampled.add(method, rule, vec![auroc as f32; 4]);

@@ -59,7 +59,7 @@ fn standing<'t>(told: &'t Explanation, rule: &str) -> Option<&'t Standing> {
 
 /// The first screen: the answer in a sentence.
 fn first(told: &Explanation) -> String {
-    let verdict = match (told.flagged, told.unknown_since()) {
+    let verdict = match (told.flagged, told.unknown.as_deref()) {
         (Some(true), _) => "<b class=\"loss\">Flagged</b>".to_owned(),
         (Some(false), _) => "<b class=\"win\">Not flagged</b>".to_owned(),
         (None, why) => format!("<b>Flagged or not is unknown</b>: {}", escape(why.unwrap_or_default())),
@@ -89,7 +89,7 @@ fn first(told: &Explanation) -> String {
         number(told.anomaly),
         told.aggregation,
         threshold_figure(told),
-        told.standings.iter().filter(|standing| standing.flagged).count(),
+        told.standings.iter().filter(|standing| standing.is_flagged()).count(),
         counted(told.standings.len(), "rule"),
         links.join("\n"),
     )
@@ -99,8 +99,9 @@ fn first(told: &Explanation) -> String {
 fn lead(told: &Explanation, standing: Option<&Standing>) -> (&'static str, bool) {
     let is_worst = standing.zip(told.standings.first()).is_some_and(|(one, worst)| one.rule == worst.rule);
     match standing {
-        Some(standing) if standing.flagged => ("It breaks", true),
+        Some(standing) if standing.is_flagged() => ("It breaks", true),
         _ if is_worst => ("The rule that it comes nearest to breaking is", false),
+        Some(standing) if standing.flagged.is_none() => ("It is unknown whether it is flagged for", false),
         _ => ("It is not flagged for", false),
     }
 }

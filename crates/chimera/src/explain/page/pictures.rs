@@ -103,7 +103,7 @@ impl Pictures {
             let words = if words.is_empty() { String::new() } else { format!("<p class=\"faint\">{words}</p>\n") };
             return format!("<div class=\"shots one\">{plain}</div>\n{words}");
         }
-        let is_flagged = told.standings.iter().any(|standing| standing.rule == rule.rule && standing.flagged);
+        let is_flagged = told.standings.iter().any(|standing| standing.rule == rule.rule && standing.is_flagged());
         let lead = if is_flagged { "what breaks it" } else { "what comes nearest to breaking it" };
         let mut shots = if told.frames == 1 { shot("f0", "", "as it is") } else { String::new() };
         for map in rule.maps.iter().filter(|map| map.peak.is_some()) {

@@ -21,8 +21,8 @@ pub(super) fn told(rule: &RuleTold, standing: Option<&Standing>) -> String {
         cards += &format!(
             "<div class=\"card\"><h4>Score {} {}</h4><p>{}</p>{share}{without}</div>",
             number(standing.score),
-            if standing.flagged { "<span class=\"loss\">flagged for it</span>" } else { "" },
-            bar(standing.score, standing.threshold, standing.flagged),
+            if standing.is_flagged() { "<span class=\"loss\">flagged for it</span>" } else { "" },
+            bar(standing.score, standing.threshold, standing.is_flagged()),
         );
     }
     if let Some(breach) = &rule.breach {
@@ -32,7 +32,7 @@ pub(super) fn told(rule: &RuleTold, standing: Option<&Standing>) -> String {
             "By its concepts alone it most likely holds; the most likely way to break it"
         };
         // Gates see more of a sample than how likely its concepts are.
-        let otherwise = if standing.is_some_and(|standing| standing.flagged) && !breach.is_likeliest {
+        let otherwise = if standing.is_some_and(Standing::is_flagged) && !breach.is_likeliest {
             "<p class=\"faint\">The rule's own score says otherwise: it looks at more than how likely each concept is.</p>"
         } else {
             ""
@@ -135,10 +135,14 @@ pub(super) fn standings(told: &Explanation) -> String {
             let share = of.normal_share.map_or_else(|| "–".to_owned(), percent);
             let cells = vec![
                 format!("<td class=\"left\" data-rule=\"{}\">{}</td>", escape(&of.rule), name(&of.rule)),
-                bar(of.score, of.threshold, of.flagged),
+                bar(of.score, of.threshold, of.is_flagged()),
                 number(of.score),
                 number(of.threshold),
-                if of.flagged { "<b class=\"loss\">flagged</b>".to_owned() } else { String::new() },
+                match of.flagged {
+                    Some(true) => "<b class=\"loss\">flagged</b>".to_owned(),
+                    Some(false) => String::new(),
+                    None => "unknown".to_owned(),
+                },
                 share,
                 number(of.p),
                 escape(&of.severity),

@@ -19,7 +19,7 @@ pub(super) fn explanation() -> Explanation {
         anomaly: Some(0.5),
         threshold: Some(0.4),
         flagged: Some(true),
-        no_promise: None,
+        unknown: None,
         fpr: 0.01,
         normal_samples: 100,
         standings: Vec::new(),
@@ -29,12 +29,12 @@ pub(super) fn explanation() -> Explanation {
     }
 }
 
-fn of_rule(rule: &str, flagged: bool) -> Standing {
+fn of_rule(rule: &str, flagged: Option<bool>) -> Standing {
     Standing {
         rule: rule.to_owned(),
         severity: "medium".to_owned(),
-        p: Some(if flagged { 0.2 } else { 0.99 }),
-        score: Some(if flagged { 0.8 } else { 0.01 }),
+        p: Some(if flagged == Some(true) { 0.2 } else { 0.99 }),
+        score: Some(if flagged == Some(true) { 0.8 } else { 0.01 }),
         threshold: Some(0.3),
         normal_share: Some(0.01),
         flagged,
@@ -65,9 +65,9 @@ pub(super) fn rule(name: &str, breach: &[(&str, bool)]) -> RuleTold {
 fn the_headline_is_true_of_the_rule_and_of_the_sample() {
     // The worst rule is `A`; which rule is told about, whether the sample is flagged for `A`.
     let said = |about: &str, flagged: Option<bool>| {
-        let no_promise = flagged.is_none().then(|| "too <few> rows".to_owned());
-        let mut told = Explanation { flagged, no_promise, ..explanation() };
-        told.standings = vec![of_rule("A", flagged == Some(true)), of_rule("B", false)];
+        let unknown = flagged.is_none().then(|| "too <few> rows".to_owned());
+        let mut told = Explanation { flagged, unknown, ..explanation() };
+        told.standings = vec![of_rule("A", flagged), of_rule("B", flagged.map(|_| false))];
         told.rules = vec![rule(about, &[("a", true)])];
         first(&told).split_once("</p>").unwrap().0.replace("<span class=\"name\">", "").replace("</span>", "")
     };
@@ -88,7 +88,7 @@ fn the_headline_is_true_of_the_rule_and_of_the_sample() {
 fn a_page_is_never_red_where_the_sample_is_not_flagged() {
     for flagged in [Some(true), Some(false), None] {
         let mut told = Explanation { flagged, ..explanation() };
-        told.standings = vec![of_rule("A", flagged == Some(true)), of_rule("B", false)];
+        told.standings = vec![of_rule("A", flagged), of_rule("B", flagged.map(|_| false))];
         let of = rule("A", &[("a", true)]);
         told.rules = vec![RuleTold { when: Some(WhenTold { so_far: vec![Some(0.9)], without: vec![None] }), ..of }];
         let page = first(&told)
@@ -122,7 +122,7 @@ fn many(rules: usize, concepts: usize) -> (Explanation, RuleSet) {
     assert_eq!(rule_set.rules.len(), rules);
     let concept = |concept| ConceptTold { concept, logit: 0.0, p_bank: 0.25, p: 0.5 };
     let mut told = explanation();
-    told.standings = (0..rules).map(|at| of_rule(&format!("r{at}"), true)).collect();
+    told.standings = (0..rules).map(|at| of_rule(&format!("r{at}"), Some(true))).collect();
     told.concepts = names.into_iter().map(concept).collect();
     (told, rule_set)
 }

@@ -52,7 +52,7 @@ pub(super) fn chart(rule: &RuleTold, standing: Option<&Standing>) -> String {
             y = y(limit)
         );
     }
-    let color = if standing.is_some_and(|standing| standing.flagged) { "var(--violating)" } else { "var(--main)" };
+    let color = if standing.is_some_and(Standing::is_flagged) { "var(--violating)" } else { "var(--main)" };
     let points: Vec<String> =
         told(&when.so_far).map(|(frame, score)| format!("{:.1},{:.1}", x(frame), y(score))).collect();
     let _ =
