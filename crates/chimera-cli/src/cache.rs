@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::{CacheCommand, CacheFolder};
-use crate::console::Console;
+use crate::console::{self, Console};
 use crate::table::{Align, Table, counted};
 use crate::train::cache_folder;
 
@@ -174,13 +174,14 @@ fn verify(folder: &CacheFolder, console: &mut Console) -> anyhow::Result<Outcome
     let shown = looked(&cache, true, console)?;
     let damaged: Vec<&Shown> = shown.iter().filter(|item| item.problem.is_some()).collect();
     if folder.json {
-        console.write_json(&damaged)?;
+        console::heard(console.write_json(&damaged))?;
     } else {
         for item in &damaged {
-            let path = item.path.strip_prefix(cache.folder()).unwrap_or(&item.path);
-            writeln!(console.results(), "{}: {}", path.display(), item.problem.as_deref().unwrap_or_default())?;
+            let path = item.path.strip_prefix(cache.folder()).unwrap_or(&item.path).display();
+            let problem = item.problem.as_deref().unwrap_or_default();
+            console::heard(writeln!(console.results(), "{path}: {problem}"))?;
         }
-        writeln!(console.results(), "{} read, {} damaged", counts(&shown), damaged.len())?;
+        console::heard(writeln!(console.results(), "{} read, {} damaged", counts(&shown), damaged.len()))?;
     }
     if damaged.is_empty() {
         return Ok(Outcome::Done);

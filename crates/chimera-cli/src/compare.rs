@@ -7,7 +7,7 @@ use chimera::eval::compare::{Comparison, Report};
 
 use crate::Outcome;
 use crate::args::CompareArguments;
-use crate::console::Console;
+use crate::console::{self, Console};
 use crate::table::{Align, Table};
 
 pub(crate) fn run(arguments: &CompareArguments, console: &mut Console) -> anyhow::Result<Outcome> {
@@ -19,9 +19,9 @@ pub(crate) fn run(arguments: &CompareArguments, console: &mut Console) -> anyhow
     let second = arguments.with.or(arguments.method).map_or(after.main(), |method| method.name());
     let comparison = Comparison::of(&before, &after, [first, second], arguments.tolerance)?;
     if arguments.json {
-        console.write_json(&comparison)?;
+        console::heard(console.write_json(&comparison))?;
     } else {
-        write_text(&comparison, console.results())?;
+        console::heard(write_text(&comparison, console.results()))?;
     }
     if first != second && arguments.method.is_none() && arguments.with.is_none() {
         console.say(format_args!(

@@ -195,6 +195,14 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().filter_map(|cause| cause.downcast_ref()).any(closed)
 }
 
+/// What was printed of something that is known by now. Where the reader has left, that is no failure and changes no outcome.
+pub(crate) fn heard<E: Into<anyhow::Error>>(printed: Result<(), E>) -> anyhow::Result<()> {
+    match printed.map_err(E::into) {
+        Err(error) if is_closed_pipe(&error) => Ok(()),
+        printed => printed,
+    }
+}
+
 /// The error of the stream behind a CSV writer, not wrapped, so that a closed pipe can be told.
 pub(crate) fn csv_error(error: csv::Error) -> io::Error {
     match error.into_kind() {

@@ -78,10 +78,7 @@ fn main() -> ExitCode {
     let outcome = dispatch(arguments.command, &mut console);
     console::wait_for_end();
     // Whoever reads us may have seen enough (`chimera ... | head`): that is no failure, and changes no outcome.
-    let flushed = match console.finish() {
-        Err(error) if !console::is_closed_pipe(&error) => Err(error),
-        _ => Ok(()),
-    };
+    let flushed = console::heard(console.finish());
     chimera::leaf::device::settle();
     match outcome.and_then(|outcome| flushed.map(|()| outcome)) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -89,6 +86,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Incomplete) => ExitCode::from(3),
         Ok(Outcome::Flagged) => ExitCode::from(4),
         Ok(Outcome::Interrupted) => ExitCode::from(INTERRUPTED),
+        // Results were still on their way, and nothing was found that has a code of its own.
         Err(error) if console::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             console.error(&error);

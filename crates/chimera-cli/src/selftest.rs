@@ -4,7 +4,7 @@ use chimera::leaf::device::DeviceChoice;
 use chimera::selftest::{self, Compared};
 
 use crate::Outcome;
-use crate::console::Console;
+use crate::console::{self, Console};
 use crate::table::{Align, Table};
 
 pub(crate) fn run(device: DeviceChoice, console: &mut Console) -> anyhow::Result<Outcome> {
@@ -30,7 +30,7 @@ pub(crate) fn run(device: DeviceChoice, console: &mut Console) -> anyhow::Result
             verdict.to_owned(),
         ]);
     }
-    table.write(console.results(), 0)?;
+    console::heard(table.write(console.results(), 0))?;
     let far = compared.iter().filter(|one| !one.agrees()).count();
     if far > 0 {
         console.complain(format!("{far} of {} comparisons are further apart than they may be", compared.len()));

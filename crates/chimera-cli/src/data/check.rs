@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::audit;
 use crate::Outcome;
 use crate::args::DataCheckArguments;
-use crate::console::Console;
+use crate::console::{self, Console};
 use crate::rules::input;
 use crate::table::{Align, Table, counted, grouped};
 
@@ -58,12 +58,12 @@ pub(crate) fn run(arguments: &DataCheckArguments, console: &mut Console) -> anyh
     let broken = audit.as_ref().map_or(0, |audit: &Audit| audit.suspects.len() + audit.unjudged());
     let found = report.count(Severity::Error) > 0 || broken > 0;
     if arguments.json {
-        console.write_json(&Checked { report, audit })?;
+        console::heard(console.write_json(&Checked { report, audit }))?;
     } else {
         let quiet = console.is_quiet();
-        write_text(&report, quiet, console.results())?;
+        console::heard(write_text(&report, quiet, console.results()))?;
         if let Some(audit) = &audit {
-            audit::write_text(audit, console.results())?;
+            console::heard(audit::write_text(audit, console.results()))?;
         }
     }
     if let Some(out) = arguments.out.as_ref().filter(|out| out.join(audit::PAGE).is_file()) {

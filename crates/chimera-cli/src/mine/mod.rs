@@ -40,12 +40,12 @@ pub(crate) fn run(arguments: &MineArguments, console: &mut Console) -> anyhow::R
     }
     let elsewhere = mining.elsewhere(&dataset);
     if arguments.json {
-        console.write_json(&Report::new(&mining, &elsewhere))?;
+        console::heard(console.write_json(&Report::new(&mining, &elsewhere)))?;
     }
     let to_file = file_of(out);
     if to_file.is_some() || !arguments.json {
         let text = mining.to_text()?;
-        console.write_out(out, &[], |out| out.write_all(text.as_bytes()))?;
+        console::heard(console.write_out(out, &[], |out| out.write_all(text.as_bytes())))?;
     }
     if mining.rules.is_empty() {
         console.complain(words::nothing(&mining, &options));

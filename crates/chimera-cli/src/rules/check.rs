@@ -30,12 +30,12 @@ pub(crate) fn run(arguments: &CheckArguments, console: &mut Console) -> anyhow::
     let counts = table.as_ref().map(|table| truth_counts(&loaded, table));
     if arguments.json {
         let report = Report::new(&loaded, table.as_ref().map(|table| table.ids.len()), counts.as_deref());
-        console.write_json(&report)?;
+        console::heard(console.write_json(&report))?;
     } else {
         let text = render_all(&loaded.diagnostics, &loaded.sources, console::results_palette());
-        write!(console.results(), "{text}")?;
+        console::heard(write!(console.results(), "{text}"))?;
         if !console.is_quiet() {
-            write_summary(arguments, &loaded, table.as_ref(), counts.as_deref(), console)?;
+            console::heard(write_summary(arguments, &loaded, table.as_ref(), counts.as_deref(), console))?;
         }
     }
     Ok(if loaded.diagnostics.errors() > 0 { Outcome::Findings } else { Outcome::Done })

@@ -24,11 +24,11 @@ use chimera_logic::attributes::RuleSeverity;
 use chimera_logic::vocabulary::Vocabulary;
 
 use self::input::Input;
-use self::output::{Format, Row, Writer};
+use self::output::{Format, Reader, Row, Writer};
 use self::summary::Summary;
 use self::teach::TrainingData;
 use crate::args::ScoreArguments;
-use crate::console::{Bar, Console, check_out, file_of, stop_on_interrupt};
+use crate::console::{self, Bar, Console, check_out, file_of, stop_on_interrupt};
 use crate::table::counted;
 use crate::train::cache_folder;
 use crate::{Outcome, devices, rules};
@@ -118,7 +118,9 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     };
     let mut failure = None;
     let written = console.write_out(file, &[], |out| {
-        table.write(&pass, &mut *format.writer(&table.rules), out, &mut summary).map_err(|error| match error {
+        // Somebody waits for the exit code, which only all samples tell: they are scored whether rows are read or not.
+        let mut out = Reader::new(out, file.is_none() && arguments.fail_on.is_some());
+        table.write(&pass, &mut *format.writer(&table.rules), &mut out, &mut summary).map_err(|error| match error {
             Error::Write { cause, .. } => cause,
             // What went wrong with the samples is not the output's fault, and is told below.
             other => {
@@ -136,12 +138,14 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     }
     summary.seconds.all = began.elapsed().as_secs_f64();
     match written {
+        // Enough rows were read: what is known of the inputs so far tells how the command ends.
+        Err(error) if console::is_closed_pipe(&error) => return Ok(summary.outcome(arguments.fail_on)),
         Err(_) if summary.rows() == 0 && summary.interrupted => {}
         Err(_) if summary.of == 0 => bail!("expected samples to score, got none"),
         written => written?,
     }
     if arguments.json && file.is_some() {
-        console.write_json(&summary)?;
+        console::heard(console.write_json(&summary))?;
     }
     summary.say(console);
     Ok(summary.outcome(arguments.fail_on))

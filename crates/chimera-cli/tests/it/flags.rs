@@ -128,6 +128,39 @@ fn exit_codes_say_what_came_of_it() {
     assert!(ran.code == 0 && ran.err.contains("1 verdict left out: nothing could be scored there"), "{}", ran.err);
 }
 
+/// `| head` changes no exit code that somebody waits for, and none that is known when the reader leaves.
+#[test]
+fn a_reader_that_leaves_takes_no_exit_code_along() {
+    let sandbox = trained();
+    let code = |words: &str| {
+        let ran = sandbox.run_unheard(&format!("score model ds --fpr 0.1 -q {words}"));
+        assert!(!ran.err.contains("error:"), "{words}: {}", ran.err);
+        ran.code
+    };
+    let [all, none] = [
+        "--flag per-rule --threshold either=0 --threshold watched=0",
+        "--flag per-rule --threshold either=1 --threshold watched=1",
+    ];
+    for json in ["", "--json"] {
+        let score = format!("--cache cache {json}");
+        assert_eq!(code(&format!("{score} {all} --fail-on flagged")), 4);
+        assert_eq!(code(&format!("{score} {none} --fail-on flagged")), 0);
+        assert_eq!(code(&format!("{score} {all}")), 0);
+    }
+    assert_eq!(code(&format!("--cache cache {all} --fail-on flagged -o s.csv --json")), 4);
+
+    // Inputs that cannot be scored, all but the last hundred: rows and summary are longer than any buffer.
+    let path = sandbox.path("ds/features.safetensors");
+    let mut bytes = fs::read(&path).unwrap();
+    let [start, end] = [400, 100].map(|rows| bytes.len() - rows * 4 * 4);
+    bytes[start..end].chunks_exact_mut(4).for_each(|number| number.copy_from_slice(&f32::NAN.to_le_bytes()));
+    fs::write(&path, bytes).unwrap();
+    for words in [all.to_owned(), format!("{all} --fail-on flagged"), "-o s.csv --json".to_owned()] {
+        assert_eq!(code(&format!("--cache none {words}")), 3, "{words}");
+    }
+    assert_eq!(sandbox.read("s.csv").lines().count(), 401);
+}
+
 /// Whatever options decide flags, `explain` says of a sample what `score` says, with the rules in the same order.
 #[test]
 fn explain_flags_what_score_flags_for_the_same_rules_in_the_same_order() {

@@ -18,6 +18,19 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
+/// More findings than any buffer holds, for nobody: they are findings all the same.
+#[test]
+fn findings_that_nobody_reads_keep_their_exit_code() {
+    let sandbox = Sandbox::new();
+    sandbox.write("bad.rules", (0..200).map(|rule| format!("r{rule}: a & => b\n")).collect::<String>());
+    for words in ["rules check bad.rules", "rules check bad.rules --json"] {
+        let out = sandbox.run(words).out;
+        assert!(out.len() > 1 << 14, "{}", out.len());
+        let ran = sandbox.run_unheard(words);
+        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{words}");
+    }
+}
+
 #[test]
 fn check_counts_rules_on_data() {
     let ran = sandbox().run("rules check my.rules --data labels.csv");

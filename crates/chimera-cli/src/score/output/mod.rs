@@ -3,6 +3,7 @@
 mod csv;
 mod lines;
 mod parquet;
+mod reader;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,6 +15,7 @@ use chimera_logic::attributes::RuleSeverity;
 use self::csv::Csv;
 use self::lines::Lines;
 use self::parquet::Parquet;
+pub(crate) use self::reader::Reader;
 use crate::console::file_of;
 use crate::ending;
 
