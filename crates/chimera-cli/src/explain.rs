@@ -50,6 +50,7 @@ pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow
     }
     let input = one(arguments, &engine)?;
     check_out(file, input.files_like(file), input.folder().as_slice())?;
+    input.say_passed_over(console);
     let cache = cache_folder(arguments.cache.as_deref()).ok();
     let place = (cache.as_deref(), arguments.threads.get());
     let parts = Explainer::parts_of(&arguments.model, &device, &engine, method, place)?;

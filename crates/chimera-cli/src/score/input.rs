@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use chimera::data::dataset::Dataset;
-use chimera::data::loose::Loose;
+use chimera::data::loose::{Few, Loose};
 use chimera::data::manifest::{Kind, MANIFEST};
 use chimera::leaf::encoder::EncoderConfig;
 use chimera::leaf::stream::Sources;
 use glob::MatchOptions;
+
+use crate::console::Console;
+use crate::table::grouped;
 
 /// Samples, opened but not read.
 pub(crate) enum Input {
@@ -61,6 +64,27 @@ impl Input {
             Self::Rows { dataset, .. } => Some(dataset.folder()),
             Self::Loose(_) => None,
         }
+    }
+
+    /// Says what lies in folders and is no sample, with `-q`, too: it may have been meant to be one.
+    pub(crate) fn say_passed_over(&self, console: &Console) {
+        let Self::Loose(loose) = self else { return };
+        let [wanted, other] = match loose.kind() {
+            Kind::Video => [["video", "videos"], ["picture", "pictures"]],
+            _ => [["picture", "pictures"], ["video", "videos"]],
+        };
+        let passed_over = loose.passed_over();
+        let unknown = ["file that is neither picture nor video", "files that are neither pictures nor videos"];
+        let links = ["link to a folder", "links to folders"];
+        let say = |few: &Few, words: [&str; 2], why: &str| {
+            let Some(first) = &few.first else { return };
+            let (word, example) = if few.count == 1 { (words[0], "") } else { (words[1], "such as ") };
+            let (count, first) = (grouped(few.count as u64), first.display());
+            console.complain(format_args!("warning: left out {count} {word}, {example}`{first}`{why}"));
+        };
+        say(&passed_over.unknown, unknown, "");
+        say(&passed_over.others, other, &format!(": the model looks at {}", wanted[1]));
+        say(&passed_over.links, links, "; what is there is taken where the link itself is named");
     }
 
     /// Media that end as a file does: one of them may be that file.

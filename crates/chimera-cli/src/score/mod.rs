@@ -56,6 +56,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     let encoder = engine.model.bank.config().encoder;
     let input = Input::open(&arguments.inputs, arguments.split.as_deref(), &encoder)?;
     check_out(file, input.files_like(file), input.folder().as_slice())?;
+    input.say_passed_over(console);
     let training = TrainingData::open(scoring, &engine, (arguments.data.as_deref(), input.folder()))?;
     let training = match training {
         Some(dataset) => {

@@ -47,14 +47,20 @@ fn media_are_named_as_the_user_named_them() {
     assert_eq!(ids(&score(&sandbox, &["images/**/*.png"])).len(), 80);
     assert_eq!(
         ids(&score(&sandbox, &["images/[13].png", "./images/more/2.png"])),
-        ["./images/more/2.png", "images/1.png", "images/3.png"]
+        ["images/1.png", "images/3.png", "./images/more/2.png"]
     );
+    // Rows have the order of the inputs, those of a folder the order of their paths, and each path one row.
+    let given = ["images/9.png", "images/more/2.png", "images/11.png", "images/more", "images/9.png"];
+    let ran = score(&sandbox, &given);
+    let rows = ids(&ran);
+    assert_eq!((rows.len(), &rows[..3]), (42, &given[..3]));
+    assert!(rows[3..].is_sorted() && rows[3..].iter().all(|id| id.starts_with("images/more/")), "{rows:?}");
     // White space belongs to a name, and so do the signs of patterns where there is such a file.
     for name in [" odd [1] .png ", "images [2].png"] {
         fs::copy(sandbox.path("images/1.png"), sandbox.path(name)).unwrap();
     }
     let ran = score(&sandbox, &["images [2].png", " odd [1] .png "]);
-    assert_eq!(ids(&ran), [" odd [1] .png ", "images [2].png"]);
+    assert_eq!(ids(&ran), ["images [2].png", " odd [1] .png "]);
     let whole = fs::canonicalize(sandbox.path("images/1.png")).unwrap();
     assert_eq!(ids(&score(&sandbox, &[whole.to_str().unwrap()])), [whole.to_str().unwrap()]);
     // All have the scores of the picture that they are copies of.
@@ -102,6 +108,44 @@ fn what_cannot_be_scored_is_said_before_any_work() {
     let rows = sandbox.read("out.csv");
     let rows: Vec<&str> = rows.lines().collect();
     assert!(rows.len() == 2 && rows[1].starts_with("list.csv,,,"), "{rows:?}");
+}
+
+/// Whatever lies in a folder has a row or is counted in a warning, but for what is hidden.
+#[cfg(unix)]
+#[test]
+fn nothing_in_a_folder_vanishes_without_a_word() {
+    let sandbox = pictures();
+    fs::create_dir(sandbox.path("odd")).unwrap();
+    fs::copy(sandbox.path("images/1.png"), sandbox.path("odd/b.png")).unwrap();
+    std::os::unix::fs::symlink("gone", sandbox.path("odd/a.png")).unwrap();
+    std::os::unix::fs::symlink("../images", sandbox.path("odd/link")).unwrap();
+    for name in ["notes.txt", "list.csv", "deep/more.txt", ".DS_Store", "film.mp4"] {
+        sandbox.write(&format!("odd/{name}"), "x");
+    }
+    let left_out = "warning: left out 3 files that are neither pictures nor videos, such as `odd/deep/more.txt`\n\
+                    warning: left out 1 video, `odd/film.mp4`: the model looks at pictures\n\
+                    warning: left out 1 link to a folder, `odd/link`; what is there is taken where the link itself is named\n";
+    let not_read = "could not be read; the column `error` says why\n";
+    let ran = score(&sandbox, &["odd", "-q", "--fpr", "0.5"]);
+    assert_eq!((ran.code, ran.err), (3, format!("{left_out}warning: 1 of 2 inputs {not_read}")));
+    let rows: Vec<&str> = ran.out.lines().collect();
+    assert!(rows.len() == 3 && rows[1].starts_with("odd/a.png,,,no such file or folder,,"), "{rows:?}");
+    assert!(rows[2].starts_with("odd/b.png,0."), "{rows:?}");
+    // A link that leads nowhere is there, also for a pattern and where it is named.
+    for name in ["odd/a.*", "odd/a.png"] {
+        let ran = score(&sandbox, &[name, "-q", "--fpr", "0.5"]);
+        assert_eq!((ran.code, ran.err), (3, format!("warning: 1 of 1 input {not_read}")), "{name}");
+    }
+    assert_eq!(ids(&score(&sandbox, &["odd/link"])).len(), 80);
+
+    // `explain` reads folders in the same way.
+    fs::remove_file(sandbox.path("odd/a.png")).unwrap();
+    let ran = sandbox.run("explain model odd --cache cache --no-maps -q");
+    assert_eq!((ran.code, ran.err.as_str()), (0, left_out));
+    assert!(ran.out.starts_with("odd/b.png: "), "{}", ran.out);
+    std::os::unix::fs::symlink("gone", sandbox.path("odd/b2.png")).unwrap();
+    let ran = sandbox.run("explain model odd/b2.png --cache cache");
+    assert!(ran.code == 2 && ran.err.contains("`odd/b2.png` cannot be explained: "), "{}", ran.err);
 }
 
 #[test]

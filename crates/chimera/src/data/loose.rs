@@ -1,6 +1,8 @@
 //! Pictures or videos that lie about: no table, no labels, ids are paths as the user named them.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, DirEntry};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::import::media_look::{Claim, claim_of};
@@ -9,49 +11,76 @@ use super::names::Names;
 use crate::error::{Error, Result};
 use crate::media::frame_folder::FrameFolder;
 
-/// A list of loose media, each once, in the order of their paths.
+/// A list of loose media, each once, in the order in which they were named. What lies in a folder has the order of its paths.
 #[derive(Clone, Debug)]
 pub struct Loose {
     files: Names,
     kind: Kind,
+    passed_over: PassedOver,
+}
+
+/// What lies in folders beside the media. Hidden files are not counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Files whose names say that they are neither pictures nor videos.
+    pub unknown: Few,
+    /// Pictures where videos are wanted, and videos where pictures are.
+    pub others: Few,
+    /// Links to folders: they may lead back to where they lie.
+    pub links: Few,
+}
+
+/// Some files: how many, and an example.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Few {
+    /// How many there are.
+    pub count: usize,
+    /// The first of them; `None` where there are none.
+    pub first: Option<PathBuf>,
+}
+
+impl Few {
+    fn of(paths: Vec<PathBuf>) -> Self {
+        let mut seen = BTreeSet::new();
+        let count = paths.iter().filter(|path| seen.insert(path.as_path())).count();
+        Self { count, first: paths.into_iter().next() }
+    }
 }
 
 impl Loose {
     /// All pictures, or all videos, among files and in folders and their sub-folders. Where videos are wanted, a folder with several
-    /// pictures is one, frame by frame.
+    /// pictures is one, frame by frame. What comes twice stands at its first place. A link that leads nowhere is a medium that cannot
+    /// be read.
     ///
     /// # Errors
     /// Paths that cannot be read or are not UTF-8, nothing that looks like a medium, a named file of the other kind.
     pub fn of(inputs: &[PathBuf], wanted: Kind) -> Result<Self> {
-        let mut files = Vec::new();
-        inputs.iter().try_for_each(|input| collect(input, wanted, true, &mut files))?;
-        files.sort();
-        files.dedup();
-        let claim = if wanted == Kind::Video { Claim::Video } else { Claim::Picture };
-        let name = if claim == Claim::Video { "videos" } else { "pictures" };
-        let is_other =
-            |(path, found): &&(PathBuf, Claim)| ![claim, Claim::Nothing].contains(found) && inputs.contains(path);
-        if let Some((path, _)) = files.iter().find(is_other) {
-            let message = format!("expected {name}, which the model looks at, got `{}`", path.display());
-            return Err(Error::input(message, None));
-        }
-        let mut names = Names::default();
-        for (path, found) in &files {
-            if [claim, Claim::Nothing].contains(found) {
-                let unnamed = || {
-                    let message =
-                        format!("expected a path in UTF-8, which ids are written in, got `{}`", path.display());
-                    Error::input(message, Some("give the file another name".to_owned()))
-                };
-                names.push(path.to_str().ok_or_else(unnamed)?);
-            }
+        let wanted_claim = if wanted == Kind::Video { Claim::Video } else { Claim::Picture };
+        let mut found = Found {
+            wanted: wanted_claim,
+            files: Vec::new(),
+            unknown: Vec::new(),
+            others: Vec::new(),
+            links: Vec::new(),
+        };
+        inputs.iter().try_for_each(|input| found.add_named(input))?;
+        let (mut names, mut seen) = (Names::default(), BTreeSet::new());
+        for path in found.files.iter().filter(|path| seen.insert(path.as_path())) {
+            let unnamed = || {
+                let message = format!("expected a path in UTF-8, which ids are written in, got `{}`", path.display());
+                Error::input(message, Some("give the file another name".to_owned()))
+            };
+            names.push(path.to_str().ok_or_else(unnamed)?);
         }
         if names.is_empty() {
-            let place = inputs.first().map_or_else(String::new, |folder| format!(" in `{}`", folder.display()));
+            let (name, place) = (found.name(), inputs.first());
+            let place = place.map_or_else(String::new, |folder| format!(" in `{}`", folder.display()));
             let hint = format!("the model looks at {name}");
             return Err(Error::input(format!("expected {name}{place}, got none"), Some(hint)));
         }
-        Ok(Self { files: names, kind: wanted })
+        let Found { unknown, others, links, .. } = found;
+        let passed_over = PassedOver { unknown: Few::of(unknown), others: Few::of(others), links: Few::of(links) };
+        Ok(Self { files: names, kind: wanted, passed_over })
     }
 
     /// Whether they are pictures or videos.
@@ -65,32 +94,68 @@ impl Loose {
     pub fn files(&self) -> &Names {
         &self.files
     }
+
+    /// What lies in the folders beside them.
+    #[must_use]
+    pub fn passed_over(&self) -> &PassedOver {
+        &self.passed_over
+    }
 }
 
-/// Files with what their names claim. One that was named itself is taken whatever its name says; what lies in a folder must
-/// claim to be a medium.
-fn collect(path: &Path, wanted: Kind, named: bool, files: &mut Vec<(PathBuf, Claim)>) -> Result<()> {
-    let metadata = fs::metadata(path).map_err(|cause| Error::read(path, cause))?;
-    if !metadata.is_dir() {
-        let claim = claim_of(path);
-        if named || claim != Claim::Nothing {
-            files.push((path.to_owned(), claim));
+/// What was found so far.
+struct Found {
+    wanted: Claim,
+    files: Vec<PathBuf>,
+    unknown: Vec<PathBuf>,
+    others: Vec<PathBuf>,
+    links: Vec<PathBuf>,
+}
+
+impl Found {
+    fn name(&self) -> &'static str {
+        if self.wanted == Claim::Video { "videos" } else { "pictures" }
+    }
+
+    /// Takes what was named itself: a file whatever its name says, unless that is the other kind.
+    fn add_named(&mut self, path: &Path) -> Result<()> {
+        match fs::metadata(path) {
+            Ok(data) if data.is_dir() => return self.add_folder(path, false),
+            Err(cause) if path.symlink_metadata().is_err() => return Err(Error::read(path, cause)),
+            // A link that leads nowhere is there all the same.
+            Ok(_) | Err(_) => {}
         }
-        return Ok(());
-    }
-    if wanted == Kind::Video && FrameFolder::open(path).is_ok_and(|frames| frames.count() > 1) {
-        files.push((path.to_owned(), Claim::Video));
-        return Ok(());
-    }
-    for entry in fs::read_dir(path).map_err(|cause| Error::read(path, cause))? {
-        let entry = entry.map_err(|cause| Error::read(path, cause))?;
-        // A link to a folder is not followed: it may lead back here.
-        let leads_away = entry.file_type().is_ok_and(|kind| kind.is_symlink()) && !entry.path().is_file();
-        if !leads_away {
-            collect(&entry.path(), wanted, false, files)?;
+        if ![self.wanted, Claim::Nothing].contains(&claim_of(path)) {
+            let message = format!("expected {}, which the model looks at, got `{}`", self.name(), path.display());
+            return Err(Error::input(message, None));
         }
+        self.files.push(path.to_owned());
+        Ok(())
     }
-    Ok(())
+
+    /// Takes all media of a folder, in the order of their paths. `hidden` is a folder that is not meant to be seen, or in such a one.
+    fn add_folder(&mut self, folder: &Path, hidden: bool) -> Result<()> {
+        if self.wanted == Claim::Video && FrameFolder::open(folder).is_ok_and(|frames| frames.count() > 1) {
+            self.files.push(folder.to_owned());
+            return Ok(());
+        }
+        let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<DirEntry>>>());
+        let mut entries = entries.map_err(|cause| Error::read(folder, cause))?;
+        entries.sort_by_key(DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            let hidden = hidden || entry.file_name().as_encoded_bytes().starts_with(b".");
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            match (fs::metadata(&path).is_ok_and(|data| data.is_dir()), claim_of(&path)) {
+                (true, _) if !is_link => self.add_folder(&path, hidden)?,
+                (false, claim) if claim == self.wanted => self.files.push(path),
+                _ if hidden => {}
+                (true, _) => self.links.push(path),
+                (false, Claim::Nothing) => self.unknown.push(path),
+                (false, Claim::Picture | Claim::Video) => self.others.push(path),
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -112,7 +177,7 @@ mod tests {
         };
         // White space at either end is a part of a name, and a file that was named needs no ending.
         let found = of(&["more", "b.PNG", " a b.png ", "frame", "more"], Kind::Image).unwrap();
-        assert_eq!(names(&found), [" a b.png ", "b.PNG", "frame", "more/deep/c.jpg"]);
+        assert_eq!(names(&found), ["more/deep/c.jpg", "b.PNG", " a b.png ", "frame"]);
         assert_eq!(names(&of(&["more"], Kind::Video).unwrap()), ["more/d.mp4"]);
         // Frames of a video, for whoever looks at videos.
         fs::create_dir_all(path("clips/one")).unwrap();
@@ -126,5 +191,46 @@ mod tests {
         assert!(message(&["more/d.mp4"], Kind::Image).starts_with("expected pictures, which the model looks at, got"));
         assert!(message(&["more/deep"], Kind::Video).contains("deep`, got none\nhint: the model looks at videos"));
         assert!(message(&["none"], Kind::Image).ends_with("no such file or folder"));
+    }
+
+    #[test]
+    fn what_is_passed_over_in_folders_is_counted_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("in/deep")).unwrap();
+        fs::create_dir_all(path("in/.git")).unwrap();
+        for name in ["z.txt", "b.png", "deep/a.png", "deep/list.csv", "deep/c.MP4", ".DS_Store", ".git/config"] {
+            fs::write(path("in").join(name), "").unwrap();
+        }
+        let few = |count, first: &str| Few { count, first: Some(path(first)) };
+        let loose = Loose::of(&[path("in/deep"), path("in")], Kind::Image).unwrap();
+        let expected = ["in/deep/a.png", "in/b.png"].map(|name| path(name).to_str().unwrap().to_owned());
+        assert_eq!(loose.files().iter().collect::<Vec<_>>(), expected);
+        let PassedOver { unknown, others, links } = loose.passed_over();
+        assert_eq!((unknown, others, links), (&few(2, "in/deep/list.csv"), &few(1, "in/deep/c.MP4"), &Few::default()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_nowhere_are_media_and_links_to_folders_are_not_followed() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("in")).unwrap();
+        fs::write(path("real.png"), "").unwrap();
+        for (to, name) in [("gone", "gone.png"), ("gone", "gone.txt"), ("../real.png", "real.png"), ("..", "up")] {
+            symlink(to, path("in").join(name)).unwrap();
+        }
+        let of = |name: &str| Loose::of(&[path(name)], Kind::Image).unwrap();
+        let names = |loose: &Loose| loose.files().iter().map(PathBuf::from).collect::<Vec<_>>();
+        let loose = of("in");
+        assert_eq!(names(&loose), [path("in/gone.png"), path("in/real.png")]);
+        let few = |first: &str| Few { count: 1, first: Some(path(first)) };
+        let PassedOver { unknown, others, links } = loose.passed_over();
+        assert_eq!((unknown, others, links), (&few("in/gone.txt"), &Few::default(), &few("in/up")));
+        // Whoever names one means it.
+        assert_eq!(names(&of("in/gone.png")), [path("in/gone.png")]);
+        assert_eq!(names(&of("in/up")).len(), 3);
     }
 }
