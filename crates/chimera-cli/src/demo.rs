@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use chimera::data::dataset::Dataset;
+use chimera::explain::told::RuleTold;
 use chimera_lab::demo::{self, Alarm, MY_RULES, Sizes, Verdict, WORLD_RULES};
 use clap::Parser;
 
@@ -91,10 +92,14 @@ pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::R
 
 /// How many clips are flagged, and how often that is right.
 fn in_words(verdict: &Verdict) -> String {
-    let Verdict { odd, caught, named, normal, false_alarms } = *verdict;
+    let Verdict { odd, caught, named, normal, false_alarms, unknown, unknown_flagged } = *verdict;
     let share = 100.0 * false_alarms as f64 / normal.max(1) as f64;
+    let open = match unknown {
+        0 => String::new(),
+        _ => format!("{unknown_flagged} of {unknown} clips whose labels do not tell are flagged.\n"),
+    };
     format!(
-        "{caught} of {odd} clips that break a rule are flagged; {named} of these {caught} break the rule that is named first.\n\
+        "{open}{caught} of {odd} clips that break a rule are flagged; {named} of these {caught} break the rule that is named first.\n\
          {false_alarms} of {normal} clips that break none are flagged: {share:.1} %, where {:.0} % were allowed.",
         100.0 * demo::RATE
     )
@@ -107,22 +112,40 @@ fn told(alarm: &Alarm) -> String {
     let mut text =
         format!("{}: flagged (anomaly {}, threshold {})\n", told.id, shown(told.anomaly), shown(told.threshold));
     let named = told.rules.first();
-    if let Some(rule) = named {
-        text += &format!("  it breaks `{}`: {}\n", rule.rule, rule.formula);
-        if let Some(breach) = &rule.breach {
-            let seen = breach
-                .concepts
-                .iter()
-                .map(|of| format!("{} {}", of.concept, if of.shown { "is there" } else { "is not" }));
-            let repair = rule.repair.as_ref().map_or_else(String::new, |repair| format!("; the rule {}", repair.words));
-            text += &format!("  {}{repair}\n", seen.collect::<Vec<_>>().join(", "));
-        }
+    named.iter().for_each(|rule| text += &suspicion(rule));
+    text + "  " + &truth(named.map(|rule| rule.rule.as_str()), &alarm.broken, &alarm.unknown) + "\n\n"
+}
+
+/// The rule that is named first, and how it is broken if it is: flags go by all that the gates see, these words by concepts alone.
+fn suspicion(rule: &RuleTold) -> String {
+    let mut text = format!("  first of all for `{}`: {}\n", rule.rule, rule.formula);
+    if let Some(breach) = &rule.breach {
+        let lead = if breach.is_likeliest {
+            "broken as seen"
+        } else {
+            "by its concepts alone it holds; most likely broken with"
+        };
+        let seen =
+            breach.concepts.iter().map(|of| format!("{} {}", of.concept, if of.shown { "present" } else { "absent" }));
+        text += &format!("  {lead}: {}\n", seen.collect::<Vec<_>>().join(", "));
     }
-    let is_named = named.is_some_and(|rule| alarm.broken.contains(&rule.rule));
-    text + &match (&alarm.broken[..], is_named) {
-        ([], _) => "  a false alarm: its labels break no rule\n\n".to_owned(),
-        (_, true) => "  right: its labels break this rule\n\n".to_owned(),
-        (broken, false) => format!("  its labels break another rule: `{}`\n\n", broken.join("`, `")),
+    for change in [&rule.repair, &rule.breaks].into_iter().flatten() {
+        text += &format!("  {}\n", change.words);
+    }
+    text
+}
+
+/// The truth of an alarm by the clip's labels, which may leave rules open.
+fn truth(named: Option<&str>, broken: &[String], unknown: &[String]) -> String {
+    let is_in = |rules: &[String]| named.is_some_and(|named| rules.iter().any(|rule| rule == named));
+    match (broken, unknown) {
+        _ if is_in(broken) => "right: its labels break this rule".to_owned(),
+        ([], []) => "a false alarm: by its labels, all rules hold".to_owned(),
+        ([], open) => format!("right or not is unknown: its labels do not tell about `{}`", open.join("`, `")),
+        (other, _) => {
+            let this = if is_in(unknown) { "do not tell about this rule, and" } else { "keep this rule, and" };
+            format!("its labels {this} break another: `{}`", other.join("`, `"))
+        }
     }
 }
 
@@ -154,5 +177,60 @@ fn command(console: &mut Console, words: &[&str]) -> anyhow::Result<()> {
         _ => {
             bail!("the demo ends here, since `chimera {}` did not succeed", words[0])
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chimera::explain::told::{BreachTold, ChangeTold, Shown};
+
+    #[test]
+    fn only_what_labels_say_is_called_right_or_false() {
+        let said = |broken: &[&str], unknown: &[&str]| {
+            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+            truth(Some("one"), &owned(broken), &owned(unknown))
+        };
+        assert_eq!(said(&["two", "one"], &["three"]), "right: its labels break this rule");
+        assert_eq!(said(&[], &[]), "a false alarm: by its labels, all rules hold");
+        assert_eq!(said(&[], &["two"]), "right or not is unknown: its labels do not tell about `two`");
+        assert_eq!(said(&["two"], &[]), "its labels keep this rule, and break another: `two`");
+        assert_eq!(said(&["two"], &["one"]), "its labels do not tell about this rule, and break another: `two`");
+        let open = Verdict { unknown: 4, unknown_flagged: 3, ..Verdict::default() };
+        assert!(in_words(&open).starts_with("3 of 4 clips whose labels do not tell are flagged.\n0 of 0 clips"));
+        assert!(in_words(&Verdict::default()).starts_with("0 of 0 clips"));
+    }
+
+    #[test]
+    fn a_rule_that_holds_by_its_concepts_is_not_said_to_be_broken() {
+        let of = |is_likeliest: bool| {
+            let concept = |name: &str, shown: bool, p: f64| Shown { concept: name.to_owned(), shown, p };
+            let change =
+                |words: &str| Some(ChangeTold { concepts: Vec::new(), cost: Some(0.1), words: words.to_owned() });
+            let (repair, breaks) = match is_likeliest {
+                true => (change("would hold if `b` were present"), None),
+                false => (None, change("would be broken if `b` were absent")),
+            };
+            let concepts = vec![concept("a", true, 0.9), concept("b", false, 0.4)];
+            suspicion(&RuleTold {
+                rule: "one".to_owned(),
+                formula: "a => b".to_owned(),
+                parts: None,
+                breach: Some(BreachTold { concepts, p: 0.5, is_likeliest }),
+                repair,
+                breaks,
+                maps: Vec::new(),
+                when: None,
+            })
+        };
+        assert_eq!(
+            of(true),
+            "  first of all for `one`: a => b\n  broken as seen: a present, b absent\n  would hold if `b` were present\n"
+        );
+        assert_eq!(
+            of(false),
+            "  first of all for `one`: a => b\n  by its concepts alone it holds; most likely broken with: a present, b absent\n  \
+             would be broken if `b` were absent\n"
+        );
     }
 }

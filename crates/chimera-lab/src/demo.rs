@@ -79,6 +79,25 @@ pub struct Verdict {
     pub normal: usize,
     /// Of these, flagged ones.
     pub false_alarms: usize,
+    /// Clips whose labels do not tell whether they break a rule.
+    pub unknown: usize,
+    /// Of these, flagged ones.
+    pub unknown_flagged: usize,
+}
+
+impl Verdict {
+    /// Counts a clip: whether it breaks a rule, where that is known, whether it is flagged, and whether it is known to break the rule
+    /// that is named first.
+    fn count(&mut self, is_broken: Option<bool>, is_flagged: bool, is_named: bool) {
+        let (all, flagged) = match is_broken {
+            Some(true) => (&mut self.odd, &mut self.caught),
+            Some(false) => (&mut self.normal, &mut self.false_alarms),
+            None => (&mut self.unknown, &mut self.unknown_flagged),
+        };
+        *all += 1;
+        *flagged += usize::from(is_flagged);
+        self.named += usize::from(is_flagged && is_broken == Some(true) && is_named);
+    }
 }
 
 /// An alarm that is explained.
@@ -86,6 +105,8 @@ pub struct Verdict {
 pub struct Alarm {
     /// The rules that the clip's labels break.
     pub broken: Vec<String>,
+    /// The rules of which the clip's labels do not tell whether they are broken.
+    pub unknown: Vec<String>,
     /// The explanation.
     pub told: Explanation,
     /// The page about it.
@@ -124,20 +145,9 @@ pub fn judge(
     Pass { ready: &ready, stream: &stream, threads, stop: &AtomicBool::new(false) }.run(&mut |event| {
         let Event::Scored(place, scores) = event else { return Ok(()) };
         let flags = thresholds.flags(scores);
-        let is_broken = |rule: usize| truths.broken[rule][place] == Some(true);
-        match truths.any_broken(place) {
-            Some(true) => {
-                verdict.odd += 1;
-                verdict.caught += usize::from(flags.is_flagged());
-                let named = thresholds.ranking(scores, &flags).first().is_some_and(|&rule| is_broken(rule));
-                verdict.named += usize::from(flags.is_flagged() && named);
-            }
-            Some(false) => {
-                verdict.normal += 1;
-                verdict.false_alarms += usize::from(flags.is_flagged());
-            }
-            None => {}
-        }
+        let is_named =
+            thresholds.ranking(scores, &flags).first().is_some_and(|&rule| truths.broken[rule][place] == Some(true));
+        verdict.count(truths.any_broken(place), flags.is_flagged(), is_named);
         if flags.is_flagged() && alarms.len() < EXPLAINED {
             alarms.push(place);
         }
@@ -154,9 +164,35 @@ pub fn judge(
         let pictures = Pictures::of(sources, place, &explained.told)?;
         let text = page(&explained, rule_set, &pictures);
         write_atomic(&path, |file| file.write_all(text.as_bytes()))?;
-        let broken = rule_set.rules.iter().zip(&truths.broken).filter(|(_, broken)| broken[place] == Some(true));
-        let broken = broken.map(|(rule, _)| rule.name.clone()).collect();
-        Ok(Alarm { broken, told: explained.told, page: path })
+        let rules_of = |wanted: Option<bool>| {
+            let rules = rule_set.rules.iter().zip(&truths.broken).filter(|(_, broken)| broken[place] == wanted);
+            rules.map(|(rule, _)| rule.name.clone()).collect()
+        };
+        let (broken, unknown) = (rules_of(Some(true)), rules_of(None));
+        Ok(Alarm { broken, unknown, told: explained.told, page: path })
     };
     Ok((verdict, alarms.into_iter().map(explain).collect::<Result<_>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clip_of_which_nothing_is_known_is_no_false_alarm() {
+        let mut verdict = Verdict::default();
+        let clips = [
+            (Some(true), true, true),
+            (Some(true), true, false),
+            (Some(true), false, true),
+            (Some(false), true, false),
+        ];
+        clips.into_iter().for_each(|(broken, flagged, named)| verdict.count(broken, flagged, named));
+        [(Some(false), false, false), (None, true, false), (None, false, false)]
+            .into_iter()
+            .for_each(|(broken, flagged, named)| verdict.count(broken, flagged, named));
+        let expected =
+            Verdict { odd: 3, caught: 2, named: 1, normal: 2, false_alarms: 1, unknown: 2, unknown_flagged: 1 };
+        assert_eq!(verdict, expected);
+    }
 }
