@@ -4,6 +4,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use serde::Deserialize;
+
 use crate::data::dataset::Dataset;
 use crate::data::split::Split;
 use crate::error::{Error, Result};
@@ -15,6 +17,9 @@ use crate::model::{CARD, LEAVES, ModelManifest};
 
 /// So many rules and concepts are listed.
 const LISTED: usize = 50;
+
+/// The columns of `leaves.csv` that the card reads.
+const READ: [&str; 4] = ["concept", "auroc", "ap", "prevalence"];
 
 /// Writes the card of a model, from its manifest, the dataset that it was trained on, what became of its gates, and the files
 /// that lie in its folder.
@@ -28,16 +33,31 @@ pub fn write(folder: &Path, manifest: &ModelManifest, dataset: &Dataset, gates: 
 }
 
 /// Metrics of concepts, and the rows that they are of.
-type Leaves = (MeasuredOn, Vec<csv::StringRecord>);
+type Leaves = (MeasuredOn, Vec<Leaf>);
 
-fn leaves_in(folder: &Path) -> Result<Vec<csv::StringRecord>> {
+/// What the card says of a concept. Columns of `leaves.csv` are known by their names; others may stand between them.
+#[derive(Debug, Deserialize)]
+struct Leaf {
+    concept: String,
+    auroc: Option<f64>,
+    ap: Option<f64>,
+    prevalence: Option<f64>,
+}
+
+fn leaves_in(folder: &Path) -> Result<Vec<Leaf>> {
     let path = folder.join(LEAVES);
     let text = fs::read_to_string(&path).map_err(|cause| Error::read(&path, cause))?;
-    let rows: csv::Result<Vec<_>> = csv::Reader::from_reader(text.as_bytes()).into_records().collect();
-    rows.map_err(|error| {
-        let message = format!("expected metrics of concepts in `{}`, got other content: {error}", path.display());
+    let other = |why: String| {
+        let message = format!("expected metrics of concepts in `{}`, got other content: {why}", path.display());
         Error::input(message, Some("the file was changed or damaged; train again".to_owned()))
-    })
+    };
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let columns = reader.headers().map_err(|error| other(error.to_string()))?;
+    // A number that is missing in all rows would otherwise look like one that is undefined.
+    if let Some(name) = READ.into_iter().find(|name| !columns.iter().any(|column| column == *name)) {
+        return Err(other(format!("there is no column `{name}`")));
+    }
+    reader.deserialize().collect::<csv::Result<_>>().map_err(|error| other(error.to_string()))
 }
 
 fn card(manifest: &ModelManifest, dataset: &Dataset, gates: Option<&GatesReport>, leaves: Option<&Leaves>) -> String {
@@ -100,19 +120,17 @@ fn recognised(text: &mut String, leaves: Option<&Leaves>) {
             "calibration rows, for want of test rows; training has seen them, so the numbers flatter"
         }
     };
-    let value = |row: &csv::StringRecord, at: usize| row.get(at).and_then(|cell| cell.parse::<f64>().ok());
-    let mean = |at: usize| {
-        let mean = MacroMean::of(rows.iter().map(|row| value(row, at)));
+    let mean = |metric: fn(&Leaf) -> Option<f64>| {
+        let mean = MacroMean::of(rows.iter().map(metric));
         format!("{} (of {})", mean.mean.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.3}")), mean.defined)
     };
-    let _ = writeln!(text, "On {on}. Mean over concepts: AUROC {}, average precision {}.\n", mean(1), mean(2));
+    let [auroc, ap] = [mean(|leaf| leaf.auroc), mean(|leaf| leaf.ap)];
+    let _ = writeln!(text, "On {on}. Mean over concepts: AUROC {auroc}, average precision {ap}.\n");
     let _ = writeln!(text, "| concept | AUROC | AP | prevalence |\n|---|--:|--:|--:|");
-    let shown = |row: &csv::StringRecord, at: usize| {
-        value(row, at).map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
-    };
-    for row in rows.iter().take(LISTED) {
-        let name = plain(row.get(0).unwrap_or_default());
-        let _ = writeln!(text, "| {name} | {} | {} | {} |", shown(row, 1), shown(row, 2), shown(row, 4));
+    for Leaf { concept, auroc, ap, prevalence } in rows.iter().take(LISTED) {
+        let [auroc, ap, prevalence] =
+            [auroc, ap, prevalence].map(|value| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}")));
+        let _ = writeln!(text, "| {} | {auroc} | {ap} | {prevalence} |", plain(concept));
     }
     if rows.len() > LISTED {
         let _ = writeln!(text, "\nAnd {} more in `{LEAVES}`.", rows.len() - LISTED);
@@ -200,7 +218,20 @@ mod tests {
         fs::write(folder.path().join(LEAVES), "concept,auroc\na,0.5,0.5\n").unwrap();
         let error = leaves_in(folder.path()).unwrap_err().to_string();
         assert!(error.starts_with("expected metrics of concepts in"), "{error}");
-        fs::write(folder.path().join(LEAVES), "concept,auroc\na,0.5\n").unwrap();
-        assert_eq!(leaves_in(folder.path()).unwrap().len(), 1);
+        fs::write(folder.path().join(LEAVES), "concept,auroc,accuracy,prevalence\na,0.5,0.5,0.5\n").unwrap();
+        let error = leaves_in(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("there is no column `ap`"), "{error}");
+    }
+
+    #[test]
+    fn metrics_are_read_by_the_names_of_their_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = "new,prevalence,ap,concept,auroc\n1,0.25,0.75,\"a, b\",0.5\n1,,,c,\n";
+        fs::write(folder.path().join(LEAVES), rows).unwrap();
+        let leaves = leaves_in(folder.path()).unwrap();
+        let mut text = String::new();
+        recognised(&mut text, Some(&(MeasuredOn::Test, leaves)));
+        assert!(text.contains("AUROC 0.500 (of 1), average precision 0.750 (of 1).\n"), "{text}");
+        assert!(text.contains("| a, b | 0.500 | 0.750 | 0.250 |\n| c | - | - | - |\n"), "{text}");
     }
 }

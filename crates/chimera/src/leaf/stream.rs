@@ -24,7 +24,7 @@ use super::encoder::{Batch, EncoderConfig};
 use super::input;
 use crate::data::features::FeatureRows;
 use crate::data::media::LeftOut;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::media::frames::FrameShape;
 use crate::media::reader::MediaReader;
 use crate::parallel::pool;
@@ -169,10 +169,8 @@ impl<'a> Stream<'a> {
             z.extend(answer.z.into_data().iter::<f32>());
             logits.extend(answer.logits.into_data().iter::<f32>());
         }
-        let mut new = z.chunks_exact(features).zip(logits.chunks_exact(concepts));
-        for (sample, kept) in samples.into_iter().zip(kept) {
-            part.kept += usize::from(kept.is_some());
-            let Some((z, logits)) = kept.or_else(|| new.next()) else { break };
+        part.kept = kept.iter().flatten().count();
+        for (sample, (z, logits)) in samples.into_iter().zip(joined(&kept, [&z, &logits], [features, concepts])?) {
             if z.iter().chain(logits).all(|number| number.is_finite()) {
                 part.samples.push(sample);
                 part.z.extend_from_slice(z);
@@ -184,5 +182,41 @@ impl<'a> Stream<'a> {
         }
         part.encoding = began.elapsed().as_secs_f64();
         Ok(part)
+    }
+}
+
+/// z and logits of a sample.
+type Numbers<'n> = (&'n [f32], &'n [f32]);
+
+/// The numbers of each sample of a batch: what was kept, and for all others what the network gave, in their order.
+fn joined<'n>(kept: &[Option<Numbers<'n>>], given: [&'n [f32]; 2], widths: [usize; 2]) -> Result<Vec<Numbers<'n>>> {
+    let missing = kept.len() - kept.iter().flatten().count();
+    let ([z, logits], [features, concepts]) = (given, widths);
+    if [z.len(), logits.len()] != widths.map(|width| missing * width) {
+        let message = format!(
+            "expected z and logits of {missing} samples from the network, {features} and {concepts} numbers each, got {} and {} numbers in all",
+            z.len(),
+            logits.len()
+        );
+        return Err(Error::input(message, None));
+    }
+    let mut new = z.chunks_exact(features).zip(logits.chunks_exact(concepts));
+    Ok(kept.iter().filter_map(|kept| kept.or_else(|| new.next())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_answer_of_the_network_is_an_error() {
+        let (z, logits) = ([1.0, 2.0, 3.0, 4.0], [5.0, 6.0]);
+        let kept = [None, Some((&[7.0, 8.0][..], &[9.0][..])), None];
+        let all = joined(&kept, [&z, &logits], [2, 1]).unwrap();
+        assert_eq!(all, [(&z[..2], &logits[..1]), (&[7.0, 8.0], &[9.0]), (&z[2..], &logits[1..])]);
+        for short in [[&z[..2], &logits[..]], [&z[..], &logits[..1]], [&[], &[]]] {
+            let error = joined(&kept, short, [2, 1]).unwrap_err().to_string();
+            assert!(error.starts_with("expected z and logits of 2 samples from the network"), "{error}");
+        }
     }
 }

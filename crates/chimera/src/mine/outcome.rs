@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use chimera_logic::attributes::{Attributes, Interval};
-use chimera_logic::bits::TruthCounts;
-use chimera_logic::dag::Dag;
+use chimera_logic::bits::{TruthCounts, TruthTable};
+use chimera_logic::dag::{Dag, Edge};
 use chimera_logic::truth::Program;
 use serde::Serialize;
 
@@ -159,8 +159,41 @@ impl Mining {
     fn truth_on<Purpose>(&self, dataset: &Dataset, rows: &Rows<Purpose>) -> Vec<Elsewhere> {
         let labels = dataset.table().labels.select(rows.numbers());
         let mut dag = Dag::new(dataset.table().vocabulary());
-        let roots: Vec<_> = self.rules.iter().filter_map(|rule| rule.shape.edge(&mut dag)).collect();
-        let truth = Program::compile(&dag, &roots).evaluate(&labels);
-        (0..roots.len()).map(|column| Elsewhere { truth: truth.counts(column) }).collect()
+        let edges: Vec<Option<Edge>> = self.rules.iter().map(|rule| rule.shape.edge(&mut dag)).collect();
+        counted(&dag, &edges, &labels)
+    }
+}
+
+/// Counts each formula over rows. One that is none is unknown on all of them, so that counts stay with their rules.
+fn counted(dag: &Dag, edges: &[Option<Edge>], labels: &TruthTable) -> Vec<Elsewhere> {
+    let roots: Vec<Edge> = edges.iter().flatten().copied().collect();
+    let truth = Program::compile(dag, &roots).evaluate(labels);
+    let mut columns = 0..roots.len();
+    let unknown = TruthCounts { holds: 0, fails: 0, unknown: labels.rows() as u64 };
+    let of = |edge: &Option<Edge>| {
+        let column = edge.and_then(|_| columns.next());
+        Elsewhere { truth: column.map_or(unknown, |column| truth.counts(column)) }
+    };
+    edges.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use chimera_logic::bits::BitTable;
+    use chimera_logic::vocabulary::{ConceptId, Vocabulary};
+
+    use super::*;
+
+    #[test]
+    fn counts_stay_with_their_rules() {
+        let mut dag = Dag::new(Vocabulary::closed(vec!["a".to_owned(), "b".to_owned()], "test"));
+        let [a, b] = [0, 1].map(|concept| dag.leaf(ConceptId(concept)));
+        // `a` holds on three of four rows, `b` on one.
+        let labels = TruthTable::complete(BitTable::from_fn(4, 2, |row, column| row < [3, 1][column]));
+        let counts: Vec<[u64; 3]> = counted(&dag, &[Some(a), None, Some(b)], &labels)
+            .iter()
+            .map(|Elsewhere { truth }| [truth.holds, truth.fails, truth.unknown])
+            .collect();
+        assert_eq!(counts, [[3, 1, 0], [0, 0, 4], [1, 3, 0]]);
     }
 }

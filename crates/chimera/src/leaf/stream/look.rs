@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::{Content, Sources, Stream};
 use crate::data::features::FeatureRows;
 use crate::data::media::LeftOut;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::leaf::bank::TOGETHER;
 use crate::leaf::encoded::RowKey;
 use crate::media::frames::FrameShape;
@@ -115,7 +115,9 @@ impl Stream<'_> {
         samples: std::ops::Range<usize>,
         given: &mut Vec<f32>,
     ) -> Result<Vec<Found<'_>>> {
-        let Sources::Rows { rows, .. } = self.sources else { return Ok(Vec::new()) };
+        let Sources::Rows { rows, .. } = self.sources else {
+            return Err(Error::input("expected rows with features, got loose media".to_owned(), None));
+        };
         let numbers = features.read(&rows[samples.clone()])?;
         let found = samples.zip(numbers.chunks_exact(features.width())).map(|(sample, numbers)| {
             if let Some(wrong) = numbers.iter().find(|number| !number.is_finite()) {
