@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &DataShowArguments, console: &mut Console) -> anyho
         write_png(path, &sheet.picture)?;
         console.say(format_args!("{} in `{}`", counted(sheet.shown, "sample"), path.display()));
         for (_, error) in &sheet.left_out {
-            console.say(format_args!("left out: {error}"));
+            console.complain(format_args!("warning: left out: {error}"));
         }
     }
     Ok(Outcome::Done)

@@ -73,7 +73,7 @@ fn draw(
     let broken = title.last().map(String::as_str).unwrap_or_default();
     console.say(format_args!("{} in `{}`: {broken}", counted(sheet.shown, "sample"), path.display()));
     for (_, error) in &sheet.left_out {
-        console.say(format_args!("left out: {error}"));
+        console.complain(format_args!("warning: left out: {error}"));
     }
     Ok(())
 }

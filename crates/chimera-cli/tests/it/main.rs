@@ -35,4 +35,5 @@ mod score_interrupt;
 mod score_output;
 mod tidy;
 mod train;
+mod unreadable;
 mod world;
