@@ -138,8 +138,9 @@ impl Found {
             self.files.push(folder.to_owned());
             return Ok(());
         }
-        let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<DirEntry>>>());
-        let mut entries = entries.map_err(|cause| Error::read(folder, cause))?;
+        let refused = |cause| Error::read(folder, cause);
+        let entries = fs::read_dir(folder).map_err(refused)?;
+        let mut entries: Vec<DirEntry> = entries.collect::<io::Result<_>>().map_err(refused)?;
         entries.sort_by_key(DirEntry::file_name);
         for entry in entries {
             let path = entry.path();
