@@ -223,7 +223,12 @@ fn kills_at_any_moment_change_nothing() {
     assert!(!sandbox.path("killed/checkpoint.safetensors").exists());
     assert_eq!(gates(&sandbox, "whole"), gates(&sandbox, "killed"));
     let verified = sandbox.run("cache verify --cache killed-cache");
-    assert_eq!((verified.code, verified.out.as_str()), (0, "13 gates read, 0 damaged\n"), "{}", verified.err);
+    assert_eq!(
+        (verified.code, verified.out.as_str()),
+        (0, "13 gates, 7 files of z read, 0 damaged\n"),
+        "{}",
+        verified.err
+    );
 }
 
 #[test]
@@ -250,7 +255,7 @@ fn several_processes_share_a_cache() {
     for number in 0..4 {
         assert_eq!(gates(&sandbox, &format!("alone{number}")), gates(&sandbox, &format!("together{number}")));
     }
-    assert_eq!(sandbox.run("cache verify --cache shared").out, "17 gates read, 0 damaged\n");
+    assert_eq!(sandbox.run("cache verify --cache shared").out, "17 gates, 7 files of z read, 0 damaged\n");
 }
 
 #[test]
@@ -274,7 +279,7 @@ fn damage_is_found_set_aside_and_mended() {
     assert!(listed.out.contains("damaged: its content was changed"), "{}", listed.out);
     let verified = sandbox.run("cache verify --cache cache");
     assert_eq!(verified.code, 1);
-    assert!(verified.out.ends_with("11 gates read, 2 damaged\n"), "{}", verified.out);
+    assert!(verified.out.ends_with("11 gates, 7 files of z read, 2 damaged\n"), "{}", verified.out);
 
     let ran = sandbox.run(&words("one.rules", "mended", "cache"));
     assert_eq!(ran.code, 0, "{}", ran.err);

@@ -93,7 +93,7 @@ fn many_rows_come_in_row_groups_of_a_bounded_size() {
     assert_eq!((summary["samples"].as_u64(), summary["of"].as_u64()), (Some(140_000), Some(140_000)));
     // Whoever has seen enough of the rows ends the command without a word of complaint.
     let mut child = sandbox
-        .command("score model big --cache cache -q")
+        .command("score model big --cache cache --fpr 0.1 -q")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
