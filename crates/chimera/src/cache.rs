@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::chunks;
 use crate::error::{Error, Result};
-use crate::eval::replica::REPLICAS;
+use crate::eval::replica::{self, REPLICAS};
 use crate::file::{is_unfinished, since};
 use crate::gate;
 use crate::gate::cache::DAMAGED;
@@ -19,7 +19,6 @@ use crate::leaf::device::{self, DeviceChoice};
 use crate::leaf::encoded::{EncoderFingerprint, folder_name};
 use crate::leaf::stage;
 use crate::model::{MANIFEST, Model, SCHEMA, claim};
-use crate::score::engine::Engine;
 
 /// A write of another process may be under way in an unfinished file that is younger.
 const ABANDONED: Duration = Duration::from_secs(3600);
@@ -166,7 +165,7 @@ fn check_replica(folder: &Path) -> Result<Checked> {
     if !folder.join(MANIFEST).is_file() {
         return Ok(Checked::Sound);
     }
-    let opened = Engine::open(folder, &DeviceChoice::Cpu.open()?, NonZeroUsize::MIN);
+    let opened = replica::open(folder, &DeviceChoice::Cpu.open()?, NonZeroUsize::MIN);
     Ok(opened.map_or_else(|error| Checked::Damaged(error.reason()), |_| Checked::Sound))
 }
 

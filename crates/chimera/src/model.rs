@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use chimera_logic::rules::RuleSet;
@@ -162,6 +162,17 @@ fn check_fingerprint(
     Err(Error::input(message, Some(hint)))
 }
 
+/// A file that the manifest names, with its path.
+fn read_as_trained(folder: &Path, manifest: &ModelManifest, name: &str) -> Result<(PathBuf, Vec<u8>)> {
+    let path = folder.join(name);
+    let bytes = fs::read(&path).map_err(|cause| Error::read(&path, cause))?;
+    if manifest.files.get(name).is_none_or(|hash| *hash != blake3::hash(&bytes).to_string()) {
+        let message = format!("expected `{}` as it was trained, got other content", path.display());
+        return Err(Error::input(message, Some("the file was changed or damaged; train again".to_owned())));
+    }
+    Ok((path, bytes))
+}
+
 /// A file of the model, by its parts.
 fn stored<'a>(file: &'a Path, bytes: &'a [u8]) -> Stored<'a> {
     Stored { file, bytes }
@@ -201,15 +212,7 @@ impl Model {
             return Err(Error::input(message, Some(hint.to_owned())));
         }
         let manifest: ModelManifest = serde_json::from_slice(&text).map_err(|error| wrong(&path, &error))?;
-        let read = |name: &str| {
-            let path = folder.join(name);
-            let bytes = fs::read(&path).map_err(|cause| Error::read(&path, cause))?;
-            if manifest.files.get(name).is_none_or(|hash| *hash != blake3::hash(&bytes).to_string()) {
-                let message = format!("expected `{}` as it was trained, got other content", path.display());
-                return Err(Error::input(message, Some("the file was changed or damaged; train again".to_owned())));
-            }
-            Ok((path, bytes))
-        };
+        let read = |name: &str| read_as_trained(folder, &manifest, name);
         let ((encoder_path, encoder), (head_path, heads)) = (read(ENCODER)?, read(HEADS)?);
         let bank = manifest.bank.restore(stored(&encoder_path, &encoder), stored(&head_path, &heads), device)?;
         check_fingerprint(folder, &manifest, &manifest.encoder, &bank.encoder_fingerprint()?)?;
@@ -224,6 +227,14 @@ impl Model {
             return Err(Error::input(message, Some(hint.to_owned())));
         }
         Ok(Self { manifest, bank, calibration })
+    }
+
+    /// Makes sure that every file which the manifest names is as it was trained, also those that are read later or by people.
+    ///
+    /// # Errors
+    /// A file that is missing or was changed.
+    pub(crate) fn check_files(&self, folder: &Path) -> Result<()> {
+        self.manifest.files.keys().try_for_each(|name| read_as_trained(folder, &self.manifest, name).map(|_| ()))
     }
 }
 

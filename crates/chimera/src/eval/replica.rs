@@ -81,7 +81,7 @@ impl Site<'_> {
         let leaf = LeafConfig { seed, weights, ..original.manifest.config.clone() };
         let gate = GateConfig { seed, ..config_of(&original)? };
         let place = self.cache.join(REPLICAS).join(name_of(&original, self.device, (&leaf, &gate), rule_set)?);
-        let kept = place.join(MANIFEST).is_file().then(|| Engine::open(&place, self.device, self.threads));
+        let kept = place.join(MANIFEST).is_file().then(|| open(&place, self.device, self.threads));
         let engine = if let Some(Ok(engine)) = kept {
             engine
         } else {
@@ -134,6 +134,13 @@ impl Site<'_> {
         };
         gates::run(material, rule_set, config, place, &|event| (self.events)(Event::Gates(event)))
     }
+}
+
+/// Opens a replica. One that is damaged anywhere is refused, also where nothing reads it now.
+pub(crate) fn open(place: &Path, device: &Device, threads: NonZeroUsize) -> Result<Engine> {
+    let engine = Engine::open(place, device, threads)?;
+    engine.model.check_files(place)?;
+    Ok(engine)
 }
 
 fn config_of(model: &Model) -> Result<GateConfig> {
