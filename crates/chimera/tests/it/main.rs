@@ -15,6 +15,7 @@ mod calibration;
 mod clevr_concepts;
 mod dataset;
 mod encoded;
+mod flipped_bits;
 mod frame_folder;
 mod gates;
 mod images;
