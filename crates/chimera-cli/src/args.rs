@@ -125,21 +125,21 @@ pub(crate) struct CacheFolder {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CacheCommand {
-    /// List all gates with their formulas.
+    /// List gates with their formulas, frames, vectors, z, models of other seeds, and kernels.
     Ls(CacheFolder),
-    /// Read every gate and say which are damaged; exit code 1 if there are any.
+    /// Read all of it and say what is damaged; exit code 1 if anything is.
     Verify(CacheFolder),
-    /// Remove gates that were not used for long, damaged ones, and what killed runs left.
+    /// Remove what was not used for long, what is damaged, and what killed runs left.
     #[command(
-        after_help = "Examples:\n  chimera cache gc\n  chimera cache gc --unused-for 0 --keep model/   # all but a model's"
+        after_help = "Examples:\n  chimera cache gc\n  chimera cache gc --unused-for 0 --keep model/   # all but the gates and z of a model"
     )]
     Gc {
         #[command(flatten)]
         folder: CacheFolder,
-        /// Days after which an unused gate goes.
+        /// Days after which goes what was not used.
         #[arg(long, value_name = "DAYS", default_value_t = 30)]
         unused_for: u64,
-        /// Keep the gates of this model; may be given several times.
+        /// Keep the gates and z of this model, unless they are damaged; may be given several times.
         #[arg(long, value_name = "MODEL")]
         keep: Vec<PathBuf>,
         /// Only say what would be removed.
