@@ -165,8 +165,20 @@ fn check_replica(folder: &Path) -> Result<Checked> {
     if !folder.join(MANIFEST).is_file() {
         return Ok(Checked::Sound);
     }
-    let opened = replica::open(folder, &DeviceChoice::Cpu.open()?, NonZeroUsize::MIN);
-    Ok(opened.map_or_else(|error| Checked::Damaged(error.reason()), |_| Checked::Sound))
+    let refused = |cause: &io::Error| !matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory);
+    match replica::open(folder, &DeviceChoice::Cpu.open()?, NonZeroUsize::MIN) {
+        Ok(_) => Ok(Checked::Sound),
+        // Nothing is known of what the system does not let us read, and what is damaged is removed.
+        Err(Error::Read { path, cause }) if refused(&cause) => Err(Error::Read { path, cause }),
+        Err(error) => Ok(Checked::Damaged(in_one_line(&error))),
+    }
+}
+
+/// What is wrong, with the file that it is about, and without a hint: nobody is to train a replica by hand.
+fn in_one_line(error: &Error) -> String {
+    let text = error.to_string();
+    let problem = text.split("\nhint: ").next().unwrap_or_default();
+    problem.lines().collect::<Vec<_>>().join(" ")
 }
 
 fn check_kernel(bytes: &[u8]) -> Checked {
