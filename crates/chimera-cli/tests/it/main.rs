@@ -12,6 +12,7 @@
 mod support;
 
 mod audit;
+mod cache;
 mod data;
 mod demo;
 mod devices;
@@ -19,6 +20,7 @@ mod eval;
 mod experiment;
 mod explain;
 mod flags;
+mod flipped_bits;
 mod gates;
 mod import_openimages;
 mod import_solids;

@@ -6,35 +6,10 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::support::Sandbox;
+use crate::support::pictures::pictures;
 use chimera::leaf::device::DeviceChoice;
-use chimera::media::picture::{Picture, Size};
-use chimera::media::png::write_png;
 use chimera::model::Model;
 use serde_json::json;
-
-/// Pictures that are dark or bright, each with a stripe at one side, as a dataset folder `ds`.
-fn sandbox(count: usize) -> Sandbox {
-    let sandbox = Sandbox::new();
-    let mut random = fastrand::Rng::with_seed(4);
-    let mut table = String::from("id,media,split,bright,left\n");
-    std::fs::create_dir(sandbox.path("images")).unwrap();
-    for number in 0..count {
-        let (bright, left) = (random.bool(), random.bool());
-        let grey = if bright { random.u8(140..220) } else { random.u8(40..110) };
-        let mut picture = Picture::filled(Size::new(16, 16).unwrap(), [grey; 3]);
-        for row in 0..16 {
-            let start = 3 * (16 * row + if left { 1 } else { 12 });
-            picture.pixels_mut()[start..start + 9].fill(random.u8(..));
-        }
-        write_png(&sandbox.path(&format!("images/{number}.png")), &picture).unwrap();
-        let split = if number % 4 == 0 { "test" } else { "train" };
-        table += &format!("s{number:03},{number}.png,{split},{},{}\n", u8::from(bright), u8::from(left));
-    }
-    sandbox.write("labels.csv", table);
-    let ran = sandbox.run("import table labels.csv --media-root images --out ds");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    sandbox
-}
 
 /// Of a run with a cache of its own: what one run has encoded must not answer for another.
 fn options(cache: &str) -> String {
@@ -50,7 +25,7 @@ fn assert_same_model(sandbox: &Sandbox, one: &str, other: &str) {
 
 #[test]
 fn a_dataset_becomes_a_model() {
-    let sandbox = sandbox(160);
+    let sandbox = pictures(160);
     let ran = sandbox.run(&format!("train ds --out model {} --epochs 12 --rate 0.003", options("one")));
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("epoch 12: loss 0."), "{}", ran.err);
@@ -106,7 +81,7 @@ fn a_dataset_becomes_a_model() {
 /// A killed run goes on after its last epoch and ends with the bytes of a run that was never killed.
 #[test]
 fn a_killed_run_goes_on() {
-    let sandbox = sandbox(120);
+    let sandbox = pictures(120);
     let words = |out: &str| format!("train ds --out {out} {} --epochs 40 --augment", options(&format!("{out}-cache")));
     assert_eq!(sandbox.run(&words("whole")).code, 0);
     let mut child = sandbox.command(&words("killed")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -132,7 +107,7 @@ fn a_killed_run_goes_on() {
 /// A kill while samples are encoded: the rest is encoded in other batches, to the same bits.
 #[test]
 fn a_kill_while_encoding_changes_nothing() {
-    let sandbox = sandbox(1100);
+    let sandbox = pictures(1100);
     let words = |out: &str| format!("train ds --out {out} {} --epochs 1", options(&format!("{out}-cache")));
     assert_eq!(sandbox.run(&words("whole")).code, 0);
     let mut child = sandbox.command(&words("killed")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -155,7 +130,7 @@ fn a_kill_while_encoding_changes_nothing() {
 /// `--restart` takes nothing away before it is known that the new model can be trained.
 #[test]
 fn an_old_model_stays_until_the_new_one_begins() {
-    let sandbox = sandbox(40);
+    let sandbox = pictures(40);
     let words = |more: &str| format!("train ds --out model --cache cache --threads 2 --epochs 1 {more}");
     assert_eq!(sandbox.run(&words("")).code, 0);
     let opens = || Model::open(&sandbox.path("model"), &DeviceChoice::Cpu.open().unwrap());
@@ -188,7 +163,7 @@ fn cached(sandbox: &Sandbox, cache: &str, ending: &str) -> Vec<PathBuf> {
 /// Damage in the caches is mended and said, and so is that somebody else is at it.
 #[test]
 fn damaged_and_busy_caches_are_said() {
-    let sandbox = sandbox(40);
+    let sandbox = pictures(40);
     let words = |out: &str| format!("train ds --out {out} --cache cache --threads 2 --epochs 1");
     assert_eq!(sandbox.run(&words("first")).code, 0);
     for (cache, ending) in [("cache/frames", "frames"), ("cache/encoded", "encoded")] {
@@ -248,7 +223,7 @@ fn the_papers_preset_needs_pictures() {
 
 #[test]
 fn what_cannot_be_trained_is_said() {
-    let sandbox = sandbox(20);
+    let sandbox = pictures(20);
     sandbox.write("bad.toml", "epochs = 3\nencodr = 'cnn'\n");
     sandbox.write("full/notes.txt", "x");
     sandbox.write("weights.pth", "x");

@@ -1,5 +1,7 @@
 //! Drives the real binary in a fresh folder.
 
+pub(crate) mod bits;
+pub(crate) mod pictures;
 pub(crate) mod trained;
 
 use std::path::PathBuf;

@@ -26,14 +26,17 @@ pub(crate) fn import(sandbox: &Sandbox, name: &str, rows: usize) {
     assert_eq!(ran.code, 0, "{}", ran.err);
 }
 
+/// The command that trains the model.
+pub(crate) fn train(out: &str) -> String {
+    format!("train ds --rules my.rules --out {out} --cache cache --features 8 --hidden 8 --epochs 2 --gate-epochs 1")
+}
+
 /// A folder with the dataset `ds` of 400 rows and `model`, trained on it.
 pub(crate) fn trained() -> Sandbox {
     let sandbox = Sandbox::new();
     import(&sandbox, "ds", 400);
     sandbox.write("my.rules", "watched: a => b\neither: a | b\n");
-    let train =
-        "train ds --rules my.rules --out model --cache cache --features 8 --hidden 8 --epochs 2 --gate-epochs 1";
-    let ran = sandbox.run(train);
+    let ran = sandbox.run(&train("model"));
     assert_eq!(ran.code, 0, "{}", ran.err);
     sandbox
 }
