@@ -61,7 +61,7 @@ fn the_same_thresholds_come_from_every_format_and_the_model_stays_as_it_is() {
     let ran = sandbox.run(&format!("score model ds --split test --cache cache --json {options}"));
     let flagged = ran.out.lines().filter(|line| {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
-        row["flagged_rules"].as_array().unwrap().iter().any(|rule| rule == "watched")
+        row["flagged_rules"].as_array().is_some_and(|rules| rules.iter().any(|rule| rule == "watched"))
     });
     assert_eq!(flagged.count() as u64, sure["above"]["verdicts"].as_u64().unwrap());
     assert_eq!(sure["above"]["real"].as_u64().unwrap() + sure["lost"].as_u64().unwrap(), real as u64);

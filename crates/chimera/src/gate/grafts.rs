@@ -221,17 +221,17 @@ impl Grafts {
     pub(crate) fn of_rules(
         self,
         model: &ModelGates<'_>,
-        rule_set: RuleSet,
+        rule_set: &RuleSet,
         effects: Option<&Effects>,
         (what, cache): (Wanted, Option<&Path>),
     ) -> Result<Self> {
         let section = model.section();
         let (Some(grafts), Some(set)) = (&section.grafts, section.grafted()) else { return Ok(self) };
-        let heads = model.heads((grafts, &set), &rule_set, shares_of(effects), NonZeroUsize::MIN)?;
-        let trusted = |rule: &usize| self.trust.distrust_of(&rule_set, *rule).is_none();
+        let heads = model.heads((grafts, &set), rule_set, shares_of(effects), NonZeroUsize::MIN)?;
+        let trusted = |rule: &usize| self.trust.distrust_of(rule_set, *rule).is_none();
         let missing = (0..rule_set.rules.len()).filter(trusted).find_map(|rule| {
             let mut concepts =
-                heads::concepts_of(&rule_set, rule).map(|concept| rule_set.dag.vocabulary().name(concept));
+                heads::concepts_of(rule_set, rule).map(|concept| rule_set.dag.vocabulary().name(concept));
             concepts.find(|concept| !grafts.heads.contains_key(*concept))
         });
         if let (Wanted::Heads, Some(concept)) = (what, missing) {

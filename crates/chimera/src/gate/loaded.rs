@@ -104,41 +104,41 @@ impl<'a> ModelGates<'a> {
     pub fn of_rules(
         &self,
         set: &GateSet<'_>,
-        rule_set: RuleSet,
+        rule_set: &RuleSet,
         (cache, missing_is): (Option<&Path>, MissingGates),
     ) -> Result<RuleGates> {
         let own = OwnRules::of(self, set)?;
         let recipe = set.config.recipe();
         let unfiltered = vec![None; rule_set.rules.len()];
-        let plain = self.naming.plan(&rule_set, &unfiltered, &recipe, set.config.seed)?;
+        let plain = self.naming.plan(rule_set, &unfiltered, &recipe, set.config.seed)?;
         let known: Vec<Option<bool>> =
-            (0..rule_set.rules.len()).map(|rule| own.find(&rule_set, &plain, rule)).collect();
+            (0..rule_set.rules.len()).map(|rule| own.find(rule_set, &plain, rule)).collect();
         let roots = rule_set.roots();
         let first_of = |rule: usize| roots.iter().position(|other| *other == roots[rule]);
         let filters: Vec<Option<usize>> =
             (0..roots.len()).map(|rule| first_of(rule).filter(|_| known[rule] == Some(true))).collect();
-        let plan = self.naming.plan(&rule_set, &filters, &recipe, set.config.seed)?;
+        let plan = self.naming.plan(rule_set, &filters, &recipe, set.config.seed)?;
         let mut missing = BTreeSet::new();
         let (strict, is_own) = (set.config.strict, |rule: &usize| known[*rule].is_some());
         let mut gate_of = |planned: &Planned| {
             if set.keys.skipped.contains(&planned.key.hash) && planned.rules.iter().all(is_own) {
                 return Ok(None);
             }
-            let shape = self.shape(&rule_set, planned.node, &recipe);
+            let shape = self.shape(rule_set, planned.node, &recipe);
             let found = if !strict || planned.rules.iter().any(is_own) {
                 look_up(&self.folder, cache, &planned.key, shape)?
             } else {
                 None
             };
             if found.is_none() {
-                missing.insert(text(&rule_set, planned.node));
+                missing.insert(text(rule_set, planned.node));
             }
             Ok(found)
         };
         let mut gates = RuleGates::assemble(rule_set.clone(), &plan, (&self.leaves, self.width), &mut gate_of)?;
         // With `strict`, gates of a rule that the model does not have would have been trained on other rows.
         for rule in (0..roots.len()).filter(|rule| strict && !is_own(rule) && plan.roots[*rule].is_some()) {
-            missing.insert(text(&rule_set, roots[rule].node()));
+            missing.insert(text(rule_set, roots[rule].node()));
             gates.roots[rule] = Root::Missing;
         }
         if missing.is_empty() || missing_is == MissingGates::LeftOut {

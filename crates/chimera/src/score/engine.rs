@@ -146,12 +146,12 @@ impl Engine {
         let grafts = match (self.grafts, method) {
             (Some(grafts), Method::Graft | Method::Neural) => {
                 let what = if method == Method::Graft { Wanted::Gates } else { Wanted::Heads };
-                Some(grafts.of_rules(&of_model, rule_set.clone(), self.effects.as_ref(), (what, cache))?)
+                Some(grafts.of_rules(&of_model, &rule_set, self.effects.as_ref(), (what, cache))?)
             }
             _ => None,
         };
         let gates = if method == Method::Chimera {
-            of_model.of_rules(&section.own(), rule_set, (cache, MissingGates::Refused))?
+            of_model.of_rules(&section.own(), &rule_set, (cache, MissingGates::Refused))?
         } else {
             RuleGates::none(rule_set, manifest.bank.encoder.features())?
         };
