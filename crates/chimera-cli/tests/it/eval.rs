@@ -491,8 +491,4 @@ fn the_same_data_in_another_order_is_the_same_data() {
     let other = aurocs("other turned", "three");
     assert_eq!(other, aurocs("other ds", "four"));
     assert_eq!(fs::read_dir(sandbox.path("cache/replicas")).unwrap().count(), 2);
-    // Concepts tell the rules well: numbers paired with the wrong concept would not. Gates of one epoch do not, either way.
-    for (key, auroc) in as_it_was.iter().chain(&other).filter(|(key, _)| key[1] != "chimera") {
-        assert!(auroc.parse::<f64>().map_or(true, |auroc| auroc > 0.9), "{key:?}: {auroc}");
-    }
 }

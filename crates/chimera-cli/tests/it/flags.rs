@@ -139,7 +139,7 @@ fn a_reader_that_leaves_takes_no_exit_code_along() {
     };
     let [all, none] = [
         "--flag per-rule --threshold either=0 --threshold watched=0",
-        "--flag per-rule --threshold either=1 --threshold watched=1",
+        "--flag per-rule --threshold either=0.9999999 --threshold watched=0.9999999",
     ];
     for json in ["", "--json"] {
         let score = format!("--cache cache {json}");

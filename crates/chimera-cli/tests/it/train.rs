@@ -268,3 +268,32 @@ fn what_cannot_be_trained_is_said() {
     let ran = sandbox.run("train ds --out model --cache cache --encoder resnet18 --size 32 --weights weights.pth");
     assert!(ran.code == 2 && ran.err.contains("weights.pth"), "{}", ran.err);
 }
+
+/// Weights are known by their content: a model of another seed starts from the same ones, wherever they lie, and from no others.
+#[test]
+fn a_model_knows_the_weights_that_it_started_from() {
+    let sandbox = pictures(32);
+    sandbox.write("my.rules", "r: bright => left\n");
+    let train = "--cache cache --encoder mobilenet_v2 --size 32 --epochs 1 --features 8";
+    for (name, seed) in [("scratch", 1), ("later", 2)] {
+        let ran = sandbox.run(&format!("train ds --out {name} {train} --weights none --seed {seed}"));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+    let ran = sandbox.run(&format!(
+        "train ds --out tuned --rules my.rules --gate-epochs 1 --hidden 4 {train} --freeze --weights scratch/encoder.safetensors"
+    ));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let manifest: serde_json::Value = serde_json::from_str(&sandbox.read("tuned/manifest.json")).unwrap();
+    let hash = blake3::hash(&std::fs::read(sandbox.path("scratch/encoder.safetensors")).unwrap()).to_string();
+    assert_eq!([&manifest["weights"], &manifest["config"]["weights"]], [hash.as_str(), "encoder.safetensors"]);
+    let eval = "eval tuned ds --cache cache --methods wmc --seeds 2 --refit-leaf";
+    let ran = sandbox.run(&format!("{eval} -o no --weights later/encoder.safetensors"));
+    assert!(ran.code == 2 && ran.err.contains("expected the weights that the model started from"), "{}", ran.err);
+    let ran = sandbox.run(&format!("{eval} -o one --weights scratch/encoder.safetensors"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // The same file elsewhere, and the same model of another seed.
+    std::fs::rename(sandbox.path("scratch/encoder.safetensors"), sandbox.path("moved.safetensors")).unwrap();
+    assert_eq!(sandbox.run(&format!("{eval} -o two --weights moved.safetensors")).code, 0);
+    assert_eq!(std::fs::read_dir(sandbox.path("cache/replicas")).unwrap().count(), 1);
+    assert_eq!(sandbox.read("one/rules.csv"), sandbox.read("two/rules.csv"));
+}

@@ -133,3 +133,32 @@ impl Common<'_> {
         Ok(Key::of(text))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// The text of a key, word by word. Models of this layout and caches are full of such names: whoever changes one here makes every
+    /// model unreadable, and raises the layout of models with it.
+    #[test]
+    fn what_names_a_gate_is_a_part_of_the_layout_of_models() {
+        let recipe = Recipe::default();
+        let common = Common { encoder: "e", recipe: &recipe, seed: 7, rows: "r", effects: Some("f") };
+        let [a, b] = ["a", "b"].map(|concept| Key::leaf(concept, "l", "e", &LeafFeature::Shared));
+        assert_eq!(a.text, "chimera leaf 1\nconcept \"a\"\nlabels l\nencoder e\nfeature z\n");
+        let shape = Shape { arity: 2, features: 4, hidden: 8 };
+        let gate = common.gate(Op::And, &[(&a, false), (&b, true)], shape, Some((&a, true))).unwrap();
+        assert_eq!(
+            (gate.text, crate::model::SCHEMA),
+            (
+                format!(
+                    "chimera gate 2\nop and\noperand {}\noperand not {}\narchitecture linear-relu-linear-relu-head/1 features 4 hidden 8\nencoder e\nrecipe {{\"hidden\":256,\"negatives\":\"chimera\",\"chimeras\":\"deep\",\"sampler\":\"stratified\",\"epochs\":2,\"batch\":64,\"rate\":0.001,\"weight-decay\":0.0}}\nseed 7\nrows r\neffects f\ngrafts 2\nfilter not {}\n",
+                    a.hash, b.hash, a.hash
+                ),
+                6
+            )
+        );
+    }
+}

@@ -111,8 +111,7 @@ impl<'a> ModelGates<'a> {
         let recipe = set.config.recipe();
         let unfiltered = vec![None; rule_set.rules.len()];
         let plain = self.naming.plan(rule_set, &unfiltered, &recipe, set.config.seed)?;
-        let known: Vec<Option<bool>> =
-            (0..rule_set.rules.len()).map(|rule| own.find(rule_set, &plain, rule)).collect();
+        let known: Vec<Option<bool>> = (0..rule_set.rules.len()).map(|rule| own.find(rule_set, &plain, rule)).collect();
         let roots = rule_set.roots();
         let first_of = |rule: usize| roots.iter().position(|other| *other == roots[rule]);
         let filters: Vec<Option<usize>> =
