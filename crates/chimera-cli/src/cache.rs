@@ -47,7 +47,12 @@ fn opened(folder: &CacheFolder) -> anyhow::Result<Cache> {
     if let Some(asked) = folder.cache.as_deref().filter(|asked| !asked.is_dir()) {
         anyhow::bail!("expected a cache folder, got `{}`, which is none", asked.display());
     }
-    Ok(Cache::new(&cache_folder(folder.cache.as_deref())?))
+    let path = cache_folder(folder.cache.as_deref())?;
+    let cache = Cache::new(&path);
+    if folder.cache.is_some() && !cache.is_there() {
+        anyhow::bail!("expected a cache folder, got `{}` with nothing of a cache in it", path.display());
+    }
+    Ok(cache)
 }
 
 /// The word for one thing of a kind.

@@ -92,11 +92,15 @@ pub(crate) fn run(arguments: &DemoArguments, console: &mut Console) -> anyhow::R
 
 /// How many clips are flagged, and how often that is right.
 fn in_words(verdict: &Verdict) -> String {
-    let Verdict { odd, caught, named, normal, false_alarms, unknown, unknown_flagged } = *verdict;
+    let Verdict { odd, caught, named, normal, false_alarms, unknown, unknown_flagged, unjudged } = *verdict;
     let share = 100.0 * false_alarms as f64 / normal.max(1) as f64;
     let open = match unknown {
         0 => String::new(),
         _ => format!("{unknown_flagged} of {unknown} clips whose labels do not tell are flagged.\n"),
+    };
+    let open = match unjudged {
+        0 => open,
+        _ => format!("{open}{unjudged} clips could not be judged and are not counted.\n"),
     };
     format!(
         "{open}{caught} of {odd} clips that break a rule are flagged; {named} of these {caught} break the rule that is named first.\n\
@@ -123,7 +127,7 @@ fn suspicion(rule: &RuleTold) -> String {
         let lead = if breach.is_likeliest {
             "broken as seen"
         } else {
-            "by its concepts alone it holds; most likely broken with"
+            "what is most likely seen keeps it; most likely broken with"
         };
         let seen =
             breach.concepts.iter().map(|of| format!("{} {}", of.concept, if of.shown { "present" } else { "absent" }));
@@ -229,7 +233,7 @@ mod tests {
         );
         assert_eq!(
             of(false),
-            "  first of all for `one`: a => b\n  by its concepts alone it holds; most likely broken with: a present, b absent\n  \
+            "  first of all for `one`: a => b\n  what is most likely seen keeps it; most likely broken with: a present, b absent\n  \
              would be broken if `b` were absent\n"
         );
     }

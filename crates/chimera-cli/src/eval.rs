@@ -66,9 +66,10 @@ pub(crate) fn run(arguments: &EvalArguments, console: &mut Console) -> anyhow::R
         write_text(&evaluation, &summary, console.results())?;
     }
     for (method, reason) in &summary.absent {
-        console.say(format_args!("`{method}` is not there: {reason}"));
+        console.complain(format_args!("`{method}` is not there: {reason}"));
     }
-    evaluation.words.iter().for_each(|words| console.say(words));
+    // They say what numbers are over, and what is not there.
+    evaluation.words.iter().for_each(|words| console.complain(words));
     console.say(format_args!("report in `{}`", arguments.out.join("report.html").display()));
     Ok(Outcome::Done)
 }
@@ -127,7 +128,13 @@ fn write_text(evaluation: &Evaluation, summary: &Summary<'_>, out: &mut dyn Writ
         ];
         if is_compared {
             cells.extend([
-                against.map_or_else(String::new, |a| format!("{:+.3}{}", a.difference, ends(a.interval))),
+                against.map_or_else(String::new, |a| {
+                    // It may be over other rules than the columns beside it.
+                    let (difference, rules) = a.shown();
+                    let over =
+                        if rules == means.rules { String::new() } else { format!(" of {}", counted(rules, "rule")) };
+                    format!("{difference:+.3}{}{over}", ends(a.interval))
+                }),
                 against.map_or_else(String::new, |a| format!("{}/{}/{}", a.tally.wins, a.tally.ties, a.tally.losses)),
             ]);
         }

@@ -56,6 +56,7 @@ pub(crate) fn run(arguments: &ExplainArguments, console: &mut Console) -> anyhow
     let parts = Explainer::parts_of(&arguments.model, &device, &engine, method, place)?;
     let (scoring, flagging) = limits::params(&arguments.flags, method, &engine)?;
     let explainer = Explainer::new(&engine, &parts, (scoring, &flagging), arguments.threads.get())?;
+    limits::say(explainer.thresholds(), explainer.ready(), console);
     let wanted = Wanted { rules: &rules, top_k: usize::from(arguments.top_k), maps: !arguments.no_maps };
     let sources = input.sources();
     let mut explained =
@@ -168,7 +169,7 @@ fn write_rule(rule: &RuleTold, told: &Explanation, out: &mut dyn Write) -> io::R
         let lead = if breach.is_likeliest {
             "broken as seen"
         } else {
-            "by its concepts alone it holds; most likely broken with"
+            "what is most likely seen keeps it; most likely broken with"
         };
         writeln!(out, "  {lead}: {} (together {:.3})", seen.join(", "), breach.p)?;
     }

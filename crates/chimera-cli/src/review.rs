@@ -58,7 +58,8 @@ fn say_left_out(review: &Review, console: &Console) {
         console.say(format_args!("{} without a verdict", counted(review.open, "line")));
     }
     if review.unscored > 0 {
-        console.say(format_args!("{} left out: nothing could be scored there", counted(review.unscored, "verdict")));
+        console
+            .complain(format_args!("{} left out: nothing could be scored there", counted(review.unscored, "verdict")));
     }
 }
 

@@ -83,6 +83,8 @@ pub struct Verdict {
     pub unknown: usize,
     /// Of these, flagged ones.
     pub unknown_flagged: usize,
+    /// Clips beside all these that could not be read, or of which it is unknown whether they are flagged.
+    pub unjudged: usize,
 }
 
 impl Verdict {
@@ -134,6 +136,9 @@ pub fn judge(
     if let Some(reason) = thresholds.no_promise() {
         return Err(Error::input(format!("cannot flag clips: {reason}"), None));
     }
+    if thresholds.is_deaf() {
+        return Err(Error::input("cannot flag clips: no score exceeds the threshold".to_owned(), None));
+    }
 
     let (rule_set, test) = (&engine.gates.rule_set, dataset.test());
     let rows = test.numbers();
@@ -143,8 +148,19 @@ pub fn judge(
     let stream = Stream::open(&engine.model.bank, Sources::Rows { dataset, rows }, Some(&encoded), threads)?;
     let (mut verdict, mut alarms) = (Verdict::default(), Vec::new());
     Pass { ready: &ready, stream: &stream, threads, stop: &AtomicBool::new(false) }.run(&mut |event| {
-        let Event::Scored(place, scores) = event else { return Ok(()) };
+        let (place, scores) = match event {
+            Event::Scored(place, scores) => (place, scores),
+            Event::LeftOut(_) => {
+                verdict.unjudged += 1;
+                return Ok(());
+            }
+            Event::Read(_) => return Ok(()),
+        };
         let flags = thresholds.flags(scores);
+        if flags.sample.is_none() {
+            verdict.unjudged += 1;
+            return Ok(());
+        }
         let is_named =
             thresholds.ranking(scores, &flags).first().is_some_and(|&rule| truths.broken[rule][place] == Some(true));
         verdict.count(truths.any_broken(place), flags.is_flagged(), is_named);
@@ -191,8 +207,16 @@ mod tests {
         [(Some(false), false, false), (None, true, false), (None, false, false)]
             .into_iter()
             .for_each(|(broken, flagged, named)| verdict.count(broken, flagged, named));
-        let expected =
-            Verdict { odd: 3, caught: 2, named: 1, normal: 2, false_alarms: 1, unknown: 2, unknown_flagged: 1 };
+        let expected = Verdict {
+            odd: 3,
+            caught: 2,
+            named: 1,
+            normal: 2,
+            false_alarms: 1,
+            unknown: 2,
+            unknown_flagged: 1,
+            unjudged: 0,
+        };
         assert_eq!(verdict, expected);
     }
 }

@@ -251,6 +251,13 @@ impl Cache {
         &self.folder
     }
 
+    /// Returns true for a folder that may be a cache: an empty one, or one with a folder of some kind.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        let is_empty = fs::read_dir(&self.folder).is_ok_and(|mut entries| entries.next().is_none());
+        is_empty || Kind::ALL.iter().any(|kind| self.folder.join(kind.folder()).is_dir())
+    }
+
     /// Everything in it that is ours, kind by kind, in the order of names.
     ///
     /// # Errors

@@ -91,13 +91,13 @@ pub(crate) fn say(thresholds: &Thresholds, ready: &Ready<'_>, console: &Console)
         let (other, never) = (format!("`--fpr {least}`, or "), engine.never_hold());
         let other = if rows > 0 && thresholds.flagging() != Flagging::BenjaminiHochberg { &other } else { "" };
         console.complain(format_args!(
-            "warning: `flagged` is empty: {reason}\nhint: {other}more calibration rows that break no rule"
+            "warning: `flagged` is empty{}: {reason}\nhint: {other}more calibration rows that break no rule",
+            if thresholds.set().is_empty() { "" } else { " but where a given threshold is exceeded" }
         ));
         if rows == 0 && normal.rows == 0 && !never.is_empty() {
             let never: Vec<String> = never.iter().take(5).map(|rule| format!("`{rule}`")).collect();
             console.complain(format_args!("hint: these rules hold on none of them: {}", never.join(", ")));
         }
-        return;
     }
     if thresholds.is_raised() {
         console.say(format_args!(
@@ -111,8 +111,10 @@ pub(crate) fn say(thresholds: &Thresholds, ready: &Ready<'_>, console: &Console)
         let reason = Unknown::NoThreshold(without).words(&names);
         console.complain(format_args!("warning: `flagged` is empty unless another rule is broken: {reason}"));
     }
-    if thresholds.is_deaf() {
-        console.complain(format_args!("warning: {DEAF}\nhint: another `--agg`, or a larger `--fpr`"));
+    if thresholds.is_deaf() && thresholds.no_promise().is_none() {
+        let given = thresholds.set().len() == ready.decides().iter().filter(|decides| **decides).count();
+        let hint = if given { "lower `--threshold`s" } else { "another `--agg`, or a larger `--fpr`" };
+        console.complain(format_args!("warning: {DEAF}\nhint: {hint}"));
     } else if !saturated.is_empty() {
         console.complain(format_args!(
             "warning: no score exceeds the threshold of {}: it is never flagged",
@@ -126,7 +128,7 @@ pub(crate) fn say(thresholds: &Thresholds, ready: &Ready<'_>, console: &Console)
             100.0 * rate,
             names.len()
         )),
-        Flagging::BenjaminiHochberg if rows < for_one => console.complain(format_args!(
+        Flagging::BenjaminiHochberg if rows < for_one && thresholds.no_promise().is_none() => console.complain(format_args!(
             "warning: with {} no rule can be flagged alone at a rate of {rate}, only several together: {for_one} are needed; \
              `flagged` is empty where that decides",
             counted(rows, "normal calibration row")
@@ -148,6 +150,7 @@ pub(crate) fn words(thresholds: &Thresholds) -> String {
     let flagging = thresholds.flagging();
     let words = match (flagging, thresholds.global()) {
         // Sure models have thresholds of many zeros.
+        (Flagging::Global, Some(0.0)) => " above 0".to_owned(),
         (Flagging::Global, Some(limit)) if limit < 1e-3 => format!(" above {limit:.2e}"),
         (Flagging::Global, Some(limit)) => format!(" above {limit:.4}"),
         (Flagging::Global, None) => String::new(),
@@ -156,6 +159,7 @@ pub(crate) fn words(thresholds: &Thresholds) -> String {
     };
     match (flagging, thresholds.set().is_empty()) {
         (Flagging::PerRule, _) | (_, true) => words,
+        (_, false) if words.is_empty() => " by `--threshold`".to_owned(),
         (_, false) => words + " or by `--threshold`",
     }
 }

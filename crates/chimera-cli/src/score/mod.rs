@@ -134,6 +134,7 @@ pub(crate) fn run(arguments: &ScoreArguments, console: &mut Console) -> anyhow::
     });
     drop(table);
     summary.say_left_out(console);
+    summary.say_untold(arguments.fail_on, console);
     if let Some(failure) = failure {
         return Err(failure.into());
     }
@@ -243,10 +244,12 @@ impl Table<'_> {
         let unscored = self.thresholds.unscored(scores);
         if scores.s.iter().all(Option::is_none) {
             Some(format!("no rule has a score by `{}`", self.method))
-        } else if unscored.is_empty() {
-            None
-        } else {
+        } else if !unscored.is_empty() {
             Some(Unknown::OpenRules(unscored).words(&self.rules))
+        } else if self.thresholds.lacks_anomaly(scores) {
+            Some(Unknown::NoAnomaly.words(&self.rules))
+        } else {
+            None
         }
     }
 
@@ -263,8 +266,7 @@ impl Table<'_> {
             severity: flags.why.iter().map(|&rule| self.severities[rule]).max(),
             scores,
             top: names(&top),
-            // Where it is unknown whether a sample is flagged, it is unknown for which rules.
-            flagged_rules: (flags.sample.is_some() || !flags.rules.is_empty()).then(|| names(&flags.rules)),
+            flagged_rules: flags.sample.map(|_| names(&flags.why)),
         }
     }
 }

@@ -186,6 +186,25 @@ impl Summary {
         }
     }
 
+    /// Says that some samples that were read lack scores, and where flags that somebody waits for are unknown.
+    pub(crate) fn say_untold(&self, fail_on: Option<FailOn>, console: &Console) {
+        if self.untold > 0 {
+            let untold = counted(self.untold, "sample");
+            console
+                .complain(format_args!("warning: {untold} without a score that counts; the column `error` says which"));
+        }
+        if fail_on == Some(FailOn::Flagged) && self.unknown > 0 {
+            console.complain(format_args!(
+                "warning: it is unknown whether {} flagged; `--fail-on flagged` cannot answer for {}",
+                match self.unknown {
+                    1 => "1 sample is".to_owned(),
+                    many => format!("{} samples are", grouped(many as u64)),
+                },
+                if self.unknown == 1 { "it" } else { "them" }
+            ));
+        }
+    }
+
     /// The closing words.
     pub(crate) fn say(&self, console: &Console) {
         let limit = &self.flagged_by;
@@ -205,12 +224,6 @@ impl Summary {
             counted(self.samples, "sample"),
             grouped(self.left_out_count as u64),
         ));
-        if self.untold > 0 {
-            let untold = counted(self.untold, "sample");
-            console.complain(format_args!(
-                "warning: {untold} without a score of a rule that counts; the column `error` says which"
-            ));
-        }
         if self.interrupted {
             // Not a word for `-q` to keep back: the result is not what was asked for.
             let holds = match (&self.out, self.rows()) {

@@ -62,8 +62,7 @@ fn an_alarm_that_cannot_go_off_is_empty_and_says_why_with_q_too() {
 fn with_few_normal_rows_the_smallest_rate_that_they_can_promise_is_the_default() {
     let sandbox = Sandbox::new();
     import(&sandbox, "ds", 1400);
-    sandbox.write("my.rules", "watched: a => b\neither: a | b\n");
-    // Without `either` half of the calibration rows would be broken by it.
+    // With `either`, many calibration rows would break a rule.
     sandbox.write("my.rules", "watched: a => b\n");
     let train =
         "train ds --rules my.rules --out model --cache cache --features 8 --hidden 8 --epochs 2 --gate-epochs 1";
@@ -207,7 +206,7 @@ fn a_given_threshold_silences_a_rule_and_a_threshold_that_nothing_exceeds_is_sai
         rows.iter().filter(|row| row["flagged"] == true && row["top_rules"][0] == rule).count()
     };
     let [watched, either] = ["watched", "either"].map(|rule| count(&plain, rule));
-    assert!(watched > 0 && watched + either > 0, "{watched} {either}");
+    assert!(watched > 0 && either > 0, "{watched} {either}");
     let silenced = flagged("--threshold watched=1 --min-severity low");
     assert_eq!(count(&silenced, "watched"), 0);
     for (one, other) in plain.iter().zip(&silenced) {

@@ -176,6 +176,13 @@ fn an_oracle_split_is_what_the_oracle_learns_from() {
     let ran = sandbox.run("score model ds --cache cache --split oracle --method oracle");
     assert!(ran.err.contains("400 samples without a score of a rule"), "{}", ran.err);
     assert!(table(&ran).values().all(|row| row["p:watched"].is_empty() && row["anomaly"].is_empty()));
+    // Nor does an aggregation that has learned from it: whether it is flagged is unknown, and it is not called normal.
+    let ran = sandbox.run("score model ds --cache cache --split oracle --agg learned-supervised -q --fpr 0.1");
+    assert!(ran.code == 3 && ran.err.contains("400 samples without a score"), "{}", ran.err);
+    for row in table(&ran).values() {
+        assert!(row["flagged"].is_empty() && row["anomaly"].is_empty() && !row["rule:watched"].is_empty(), "{row:?}");
+        assert_eq!(row["error"], "the aggregation gives no number for a sample that it has learned from");
+    }
     let ran = sandbox.run("score model ds --cache cache --method oracle --agg learned-supervised");
     assert!(ran.code == 2 && ran.err.contains("rows that it has learned from"), "{}", ran.err);
     let ran = score(&sandbox, "--agg learned-supervised -o s.csv --json");

@@ -134,14 +134,19 @@ impl Found {
 
     /// Takes all media of a folder, in the order of their paths. `hidden` is a folder that is not meant to be seen, or in such a one.
     fn add_folder(&mut self, folder: &Path, hidden: bool) -> Result<()> {
-        if self.wanted == Claim::Video && FrameFolder::open(folder).is_ok_and(|frames| frames.count() > 1) {
-            self.files.push(folder.to_owned());
-            return Ok(());
-        }
         let refused = |cause| Error::read(folder, cause);
         let entries = fs::read_dir(folder).map_err(refused)?;
         let mut entries: Vec<DirEntry> = entries.collect::<io::Result<_>>().map_err(refused)?;
         entries.sort_by_key(DirEntry::file_name);
+        // Pictures beside videos are no frames of one: thumbnails, say.
+        let holds_videos = entries.iter().any(|entry| claim_of(&entry.path()) == Claim::Video);
+        if self.wanted == Claim::Video
+            && !holds_videos
+            && FrameFolder::open(folder).is_ok_and(|frames| frames.count() > 1)
+        {
+            self.files.push(folder.to_owned());
+            return Ok(());
+        }
         for entry in entries {
             let path = entry.path();
             let hidden = hidden || entry.file_name().as_encoded_bytes().starts_with(b".");

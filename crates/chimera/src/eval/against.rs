@@ -36,6 +36,14 @@ pub struct Against {
     pub by_rule: BTreeMap<usize, (f64, Option<Interval>)>,
 }
 
+impl Against {
+    /// The difference that the interval is around, and over how many rules it is; over all rules that both tell where there is none.
+    #[must_use]
+    pub fn shown(&self) -> (f64, usize) {
+        self.interval_mean.map_or((self.difference, self.rules), |mean| (mean, self.interval_rules))
+    }
+}
+
 /// Compares; `None` for independent events themselves, and where these were not asked.
 pub(super) fn against(evaluation: &Evaluation, method: Method) -> Option<Against> {
     if method == REFERENCE {

@@ -63,7 +63,8 @@ pub(super) fn measure(
     let rankings = scored.anomalies.iter().map(|(_, scores)| Ranking::of_doubles(scores, &any_broken));
     let rankings = rankings.collect::<Result<Vec<_>>>()?;
     let again = measured.draw(&rankings, (draws, threads))?;
-    for (((aggregation, _), ranking), again) in scored.anomalies.iter().zip(&rankings).zip(again) {
+    let told = scored.raw.iter().filter(|rule| rule.iter().any(Option::is_some)).count();
+    for (((aggregation, scores), ranking), again) in scored.anomalies.iter().zip(&rankings).zip(again) {
         let Cell { seed, metrics, interval, .. } = cell(of.1, ranking, &again, draws);
         measured.anomalies.push(AnomalyCell {
             method: of.0,
@@ -72,6 +73,8 @@ pub(super) fn measure(
             metrics,
             interval,
             again,
+            unscored: unscored(scores, &any_broken),
+            rules: told,
         });
     }
     Ok(measured)

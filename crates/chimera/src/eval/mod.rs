@@ -199,6 +199,10 @@ pub struct AnomalyCell {
     pub interval: Option<Interval>,
     /// The AUROC of each resample.
     pub again: Vec<f32>,
+    /// Rows of which it is known whether they break a rule and that have no number; the others are measured.
+    pub unscored: usize,
+    /// Rules that the number is over: those that have a score on some row.
+    pub rules: usize,
 }
 
 /// What took how long.
@@ -265,11 +269,13 @@ impl Evaluation {
         MacroMean::of(self.cells_of(method, score, rule).iter().map(|cell| cell.metrics.auroc)).mean
     }
 
-    /// Whether a method has a score for every row of which it is known whether the rule is broken, at every seed. Otherwise its
+    /// Whether a method tells a rule at every seed, with a score for every row of which it is known whether the rule is broken. Otherwise its
     /// numbers are over other rows than those of other methods, and cannot be compared.
     #[must_use]
     pub fn is_whole(&self, method: Method, rule: usize) -> bool {
-        self.cells_of(method, ScoreKind::Raw, rule).iter().all(|cell| cell.unscored == 0)
+        self.cells_of(method, ScoreKind::Raw, rule)
+            .iter()
+            .all(|cell| cell.unscored == 0 && cell.metrics.auroc.is_some())
     }
 
     /// Whether a rule has an interval, at every seed: where one of the kinds is of one sample or group, there is none.

@@ -1,5 +1,6 @@
 //! Asking a model about test rows: every method, every seed. What cannot be asked is said, and the rest goes on.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use super::replica::Site;
 use super::score::on_one_line;
 use super::seen::{SeenRows, refuse_seen, refuse_selected};
 use super::truth::{RuleTruths, labels_of};
-use super::{About, Cell, Cells, Evaluation, RuleOf, ScoreKind};
+use super::{About, AnomalyCell, Cell, Cells, Evaluation, RuleOf, ScoreKind};
 use crate::data::assign::DEFAULT_SEED;
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -28,6 +29,7 @@ use crate::metric::columns::ScoreTable;
 use crate::metric::leaf_table::LeafTable;
 use crate::mine::record::MiningRecord;
 use crate::model;
+use crate::score::aggregate::Aggregation;
 use crate::score::engine::check_vocabulary;
 use crate::score::method::Method;
 
@@ -217,6 +219,7 @@ pub fn run(asked: &Asked<'_>, events: &(dyn Fn(Event<'_>) + Sync)) -> Result<Eva
     }
     words.extend(collected.words);
     words.extend(unscored_words(&collected.cells, &rules));
+    words.extend(anomaly_words(&collected.anomalies, rules.len()));
     words.extend(gallery.words.clone());
     let manifest = serde_json::to_value(&manifest).map_err(|error| Error::input(error.to_string(), None))?;
     Ok(Evaluation {
@@ -255,6 +258,23 @@ fn unscored_words(cells: &Cells, rules: &[RuleOf]) -> Vec<String> {
         )
     };
     cells.iter().filter(is_lost).map(words).collect()
+}
+
+/// Methods whose numbers of samples as a whole are over fewer rows or rules than those of others, in words.
+fn anomaly_words(cells: &[AnomalyCell], rules: usize) -> Vec<String> {
+    let mut found: BTreeMap<Method, (usize, usize)> = BTreeMap::new();
+    for cell in cells.iter().filter(|cell| cell.aggregation == Aggregation::default()) {
+        let (unscored, told) = found.entry(cell.method).or_insert((0, rules));
+        (*unscored, *told) = (cell.unscored.max(*unscored), cell.rules.min(*told));
+    }
+    let words = |(method, (unscored, told)): (Method, (usize, usize))| {
+        let name = method.name();
+        let rows = (unscored > 0).then(|| format!("without {unscored} rows that `{name}` has no score for"));
+        let over = (told < rules).then(|| format!("by the {told} of {rules} rules that `{name}` tells"));
+        let what: Vec<String> = rows.into_iter().chain(over).collect();
+        (!what.is_empty()).then(|| format!("samples as a whole: `{name}` is measured {}", what.join(" and ")))
+    };
+    found.into_iter().filter_map(words).collect()
 }
 
 /// The encoder in a word, with the numbers that it gives.

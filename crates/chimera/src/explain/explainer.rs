@@ -96,6 +96,18 @@ impl<'a> Explainer<'a> {
         Parts::open(folder, device, &engine.gates.rule_set, method, place)
     }
 
+    /// The model, ready to score.
+    #[must_use]
+    pub fn ready(&self) -> &Ready<'a> {
+        &self.ready
+    }
+
+    /// The thresholds that samples are flagged by.
+    #[must_use]
+    pub fn thresholds(&self) -> &Thresholds {
+        &self.thresholds
+    }
+
     fn rule_set(&self) -> &'a RuleSet {
         &self.ready.engine().gates.rule_set
     }
@@ -230,7 +242,11 @@ impl<'a> Explainer<'a> {
         let part = |bearing: Bearing| PartTold {
             formula: rule_set.dag.text(Edge::new(bearing.node, false)),
             is_concept: matches!(rule_set.dag.node(bearing.node), Node::Leaf(_)),
-            p: parts[bearing.node.index()],
+            // Of a concept, the probability that the rule is scored by.
+            p: match rule_set.dag.node(bearing.node) {
+                Node::Leaf(concept) => Some(concepts[concept.index()]),
+                Node::Gate(..) => parts[bearing.node.index()],
+            },
             wanted: bearing.wanted,
             then: bearing.then,
             lift: bearing.lift,

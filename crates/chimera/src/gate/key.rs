@@ -138,7 +138,10 @@ impl Common<'_> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use chimera_gate::train::Arithmetic;
+
     use super::*;
+    use crate::gate::naming::{ConceptFeatures, Lineage, Naming};
 
     /// The text of a key, word by word. Models of this layout and caches are full of such names: whoever changes one here makes every
     /// model unreadable, and raises the layout of models with it.
@@ -160,5 +163,14 @@ mod tests {
                 6
             )
         );
+        // Kernels of GPUs have a number of their own, and so have heads.
+        let recipe = Recipe { arithmetic: Arithmetic::CudaTf32, ..recipe };
+        let text = recipe_text(&recipe).unwrap();
+        assert!(text.ends_with("\"arithmetic\":\"cuda-tf32\"}\nkernels 2"), "{text}");
+        let lineage =
+            Lineage { rows: "r".to_owned(), labels: [("a".to_owned(), "l".to_owned())].into(), effects: None };
+        let naming = Naming::new(&lineage, &ConceptFeatures::new(), "e", 4);
+        let head = naming.head("a", &Recipe::default(), 7).unwrap();
+        assert!(head.text.starts_with(&format!("chimera head 1\nleaf {}\nhidden 256\n", a.hash)), "{}", head.text);
     }
 }

@@ -3,6 +3,7 @@
 use super::chart::{Bar, bars, least_of};
 use super::html::{chance, counted, escape, grouped, interval, name, number, table};
 use super::tables::verdict;
+use crate::eval::against::Against;
 use crate::eval::summary::{Ceiling, GroupSummary, Spread, Summary, common_to, group_summary};
 use crate::eval::{Evaluation, MethodOf, REFERENCE, ScoreKind};
 use crate::metric::bootstrap::Interval;
@@ -41,7 +42,7 @@ pub(super) fn methods(evaluation: &Evaluation, summary: &Summary<'_>) -> String 
             spread(gated),
         ];
         if is_compared {
-            cells.push(against.map_or_else(|| "–".to_owned(), |a| verdict(a.difference, a.interval)));
+            cells.push(against.map_or_else(|| "–".to_owned(), |a| difference_of(a, means)));
             cells.push(
                 against
                     .map_or_else(String::new, |a| format!("{} / {} / {}", a.tally.wins, a.tally.ties, a.tally.losses)),
@@ -83,6 +84,13 @@ pub(super) fn methods(evaluation: &Evaluation, summary: &Summary<'_>) -> String 
     }
     text += "</div>\n";
     text + &samples(evaluation, summary)
+}
+
+/// The difference from independent events, with its rules where these are not those of the mean beside it.
+fn difference_of(against: &Against, means: &GroupSummary) -> String {
+    let (difference, rules) = against.shown();
+    let over = if rules == means.rules { String::new() } else { format!("<br>over {}", counted(rules, "rule")) };
+    format!("{}{over}", verdict(difference, against.interval))
 }
 
 fn rules_of(group: &GroupSummary) -> String {

@@ -110,6 +110,8 @@ pub enum Unknown {
     NoPromise(NoPromise),
     /// No rule that counts has a score on the sample.
     NoScore,
+    /// The rules have scores, and the way to one number gives none for this sample: it has learned from it, say.
+    NoAnomaly,
     /// Some rules have no score on it, by number; others have, and are not beyond their thresholds.
     OpenRules(Vec<usize>),
     /// Rules that have no threshold, by number: too few normal samples have a score for them.
@@ -134,6 +136,7 @@ impl Unknown {
         match self {
             Self::NoPromise(reason) => reason.to_string(),
             Self::NoScore => "no rule has a score".to_owned(),
+            Self::NoAnomaly => "the aggregation gives no number for a sample that it has learned from".to_owned(),
             Self::OpenRules(rules) => format!("no score for {}", listed(rules)),
             Self::NoThreshold(rules) => {
                 format!("too few normal calibration rows have a score for a threshold of {}", listed(rules))
@@ -151,8 +154,8 @@ impl Unknown {
 /// Rules that a reason names.
 const NAMED: usize = 5;
 
-/// The highest score that a rule or a sample can have.
-const HIGHEST: f64 = 1.0;
+/// The highest score that a rule can have.
+pub(super) const HIGHEST: f64 = 1.0;
 
 /// Thresholds of one way to flag samples.
 #[derive(Clone, Debug)]
@@ -169,6 +172,8 @@ pub struct Thresholds {
     normal: Vec<Conformal>,
     set: BTreeMap<usize, f64>,
     rows: usize,
+    /// The highest number that a sample can have.
+    highest: f64,
     /// The rules that are judged: those that count and can be scored.
     judged: Vec<bool>,
 }
@@ -195,18 +200,13 @@ impl Flags {
     }
 }
 
-/// Returns true for a threshold that no score exceeds.
-fn is_highest(limit: Option<f64>) -> bool {
-    limit.is_some_and(|limit| limit >= HIGHEST)
-}
-
 impl Thresholds {
     /// From scores of normal samples. `judged` are the rules that count and can be scored; a sample on which one of them has no
-    /// score is not known to be normal.
+    /// score is not known to be normal. `highest` is the highest number that a sample can have.
     ///
     /// # Errors
     /// Scores that are no numbers.
-    pub fn new(params: &FlagParams, normal: &[SampleScores], judged: &[bool]) -> Result<Self> {
+    pub fn new(params: &FlagParams, normal: &[SampleScores], judged: &[bool], highest: f64) -> Result<Self> {
         let anomalies = Conformal::new(normal.iter().filter_map(|scores| scores.anomaly).collect())?;
         let rate = rate_of(params.rate, anomalies.len());
         let of_rule = |(rule, judged): (usize, &bool)| {
@@ -225,6 +225,7 @@ impl Thresholds {
             normal: normal_rules,
             set: params.set.clone(),
             rows: anomalies.len(),
+            highest,
             judged: judged.to_vec(),
         })
     }
@@ -338,18 +339,24 @@ impl Thresholds {
     #[must_use]
     pub fn saturated(&self) -> Vec<usize> {
         let limits = self.rules().into_iter().enumerate();
+        let is_highest = |limit: Option<f64>| limit.is_some_and(|limit| limit >= HIGHEST);
         limits.filter(|(rule, limit)| self.is_judged(*rule) && is_highest(*limit)).map(|(rule, _)| rule).collect()
     }
 
     /// Returns true where no sample can be flagged, however odd it is: no threshold can be exceeded.
     #[must_use]
     pub fn is_deaf(&self) -> bool {
-        let can_exceed = |limit: &Option<f64>| limit.is_some() && !is_highest(*limit);
-        let by_rule = self.rules().iter().enumerate().any(|(rule, limit)| self.is_judged(rule) && can_exceed(limit));
+        let can_exceed = |limit: Option<f64>, highest: f64| limit.is_some_and(|limit| limit < highest);
+        let mut limits = self.rules().into_iter().enumerate();
+        let by_rule = limits.any(|(rule, limit)| self.is_judged(rule) && can_exceed(limit, HIGHEST));
         let together = match self.flagging {
-            Flagging::Global => self.by_rate().next().is_some() && can_exceed(&self.global),
+            Flagging::Global => self.by_rate().next().is_some() && can_exceed(self.global, self.highest),
             Flagging::PerRule => false,
-            Flagging::BenjaminiHochberg => self.by_rate().next().is_some() && self.no_promise().is_none(),
+            // Normal samples may have the highest score, too.
+            Flagging::BenjaminiHochberg => {
+                let oddest: Vec<f64> = self.by_rate().map(|rule| self.normal[rule].p_value(HIGHEST)).collect();
+                benjamini_hochberg(&oddest, self.rate).contains(&true)
+            }
         };
         !by_rule && !together
     }
@@ -400,7 +407,11 @@ impl Thresholds {
                 rules.extend::<Vec<usize>>(chosen(false));
                 // What is odder than all normal samples could be as odd as it likes: more of them would tell.
                 let odd: Vec<usize> = chosen(true);
-                unknown = (!odd.is_empty()).then_some(Unknown::TooOdd(odd));
+                let without = |rule: &usize| self.normal[*rule].is_empty();
+                unknown = match odd.iter().copied().filter(without).collect::<Vec<usize>>() {
+                    none if none.is_empty() => (!odd.is_empty()).then_some(Unknown::TooOdd(odd)),
+                    without => Some(Unknown::NoThreshold(without)),
+                };
             }
         }
         rules.sort_unstable();
@@ -420,10 +431,18 @@ impl Thresholds {
             Some(Unknown::NoPromise(reason))
         } else if !unscored.is_empty() {
             Some(Unknown::OpenRules(unscored))
+        } else if self.lacks_anomaly(scores) {
+            Some(Unknown::NoAnomaly)
         } else {
             unknown
         };
         Flags { sample: unknown.is_none().then_some(false), unknown, rules, why }
+    }
+
+    /// Whether a sample that is judged by its one number has none.
+    #[must_use]
+    pub fn lacks_anomaly(&self, scores: &SampleScores) -> bool {
+        self.flagging == Flagging::Global && self.by_rate().next().is_some() && scores.anomaly.is_none()
     }
 
     /// Rules that are judged and have no score on a sample.
@@ -438,15 +457,21 @@ impl Thresholds {
         if flags.why.contains(&rule) {
             return Some(true);
         }
-        if !self.is_judged(rule) {
-            return Some(false);
-        }
         scores.s[rule]?;
-        // It has a score, and is not flagged: below its threshold, where it has one of its own.
-        if self.set.contains_key(&rule) || self.flagging == Flagging::PerRule && self.rules[rule].is_some() {
+        if !self.is_judged(rule) || self.set.contains_key(&rule) {
             return Some(false);
         }
-        flags.sample.filter(|_| self.flagging != Flagging::PerRule).map(|_| false)
+        let is_below = match self.flagging {
+            Flagging::Global => self.global.is_some() && scores.anomaly.is_some(),
+            Flagging::PerRule => self.rules[rule].is_some(),
+            Flagging::BenjaminiHochberg => {
+                // Odder than all normal samples, it might be flagged if there were more of them.
+                let normal = &self.normal[rule];
+                let is_odd = scores.s[rule].is_some_and(|score| normal.p_value(score) <= normal.least_p_value());
+                self.no_promise().is_none() && (!is_odd || normal.len() >= self.rows_needed_for_one())
+            }
+        };
+        is_below.then_some(false)
     }
 
     /// The rules by number, the worst first: those that the sample is flagged for, then those that the fewest normal samples break
@@ -492,7 +517,7 @@ mod tests {
 
     fn thresholds(flagging: Flagging, rate: Option<f64>, set: &[(usize, f64)], rows: u32) -> Thresholds {
         let params = FlagParams { flagging, rate, set: set.iter().copied().collect() };
-        Thresholds::new(&params, &normal(rows), &[true, true]).unwrap()
+        Thresholds::new(&params, &normal(rows), &[true, true], 1.0).unwrap()
     }
 
     #[test]
@@ -522,7 +547,7 @@ mod tests {
     #[test]
     fn rules_that_do_not_count_flag_nothing() {
         let params = FlagParams { flagging: Flagging::PerRule, rate: Some(0.05), set: BTreeMap::new() };
-        let one = Thresholds::new(&params, &normal(99), &[true, false]).unwrap();
+        let one = Thresholds::new(&params, &normal(99), &[true, false], 1.0).unwrap();
         let flags = one.flags(&scores(0.5, [0.1, 0.5]));
         assert_eq!(flags, Flags { sample: Some(false), ..Flags::default() });
     }
@@ -571,7 +596,7 @@ mod tests {
             assert_eq!(enough.flags(&half(1.0)).sample, Some(true), "{flagging:?}");
             // A rule that has no score on any normal sample decides nothing.
             let params = FlagParams { flagging, rate: Some(0.01), set: BTreeMap::new() };
-            let one = Thresholds::new(&params, &normal(199), &[true, false]).unwrap();
+            let one = Thresholds::new(&params, &normal(199), &[true, false], 1.0).unwrap();
             assert_eq!(one.flags(&half(0.1)), Flags { sample: Some(false), ..Flags::default() }, "{flagging:?}");
         }
     }
@@ -581,7 +606,7 @@ mod tests {
         let mut rows = normal(99);
         rows.iter_mut().skip(54).for_each(|row| (row.s[1], row.p[1]) = (None, None));
         let params = FlagParams { flagging: Flagging::PerRule, rate: Some(0.01), set: BTreeMap::new() };
-        let found = Thresholds::new(&params, &rows, &[true, true]).unwrap();
+        let found = Thresholds::new(&params, &rows, &[true, true], 1.0).unwrap();
         assert_eq!((found.no_promise(), found.without_threshold(), found.is_deaf()), (None, vec![1], false));
         let (usual, odd) = (scores(0.1, [0.1, 0.05]), scores(1.0, [1.0, 0.05]));
         let flags = found.flags(&usual);
@@ -613,7 +638,7 @@ mod tests {
         let sure: Vec<SampleScores> = (0..99).map(|_| scores(1.0, [1.0, 0.5])).collect();
         let of = |flagging, set: &[(usize, f64)]| {
             let params = FlagParams { flagging, rate: Some(0.01), set: set.iter().copied().collect() };
-            let found = Thresholds::new(&params, &sure, &[true, true]).unwrap();
+            let found = Thresholds::new(&params, &sure, &[true, true], 1.0).unwrap();
             (found.is_deaf(), found.saturated())
         };
         assert_eq!(of(Flagging::Global, &[]), (true, vec![]));
@@ -622,6 +647,47 @@ mod tests {
         assert_eq!(of(Flagging::PerRule, &[(1, 1.0)]), (true, vec![0, 1]));
         assert!(thresholds(Flagging::Global, Some(0.01), &[], 54).is_deaf(), "no threshold is exceeded, either");
         assert!(!thresholds(Flagging::Global, Some(0.01), &[], 99).is_deaf());
+        // An aggregation whose numbers end before 1.
+        let below = FlagParams { rate: Some(0.01), ..FlagParams::default() };
+        let normal: Vec<SampleScores> = (0..99).map(|_| scores(0.9, [0.9, 0.5])).collect();
+        let of = |highest| Thresholds::new(&below, &normal, &[true, true], highest).unwrap().is_deaf();
+        assert_eq!([of(0.9), of(0.91)], [true, false]);
+        // Where all normal samples have the highest score, not even the oddest one passes.
+        let sure: Vec<SampleScores> = (0..199).map(|_| scores(1.0, [1.0, 1.0])).collect();
+        let params = FlagParams { flagging: Flagging::BenjaminiHochberg, ..below };
+        let all = Thresholds::new(&params, &sure, &[true, true], 1.0).unwrap();
+        assert!(all.is_deaf() && all.no_promise().is_none());
+    }
+
+    /// What is unknown of one rule stays unknown where another one flags the sample.
+    #[test]
+    fn a_flag_for_one_rule_says_nothing_about_others() {
+        let few = thresholds(Flagging::Global, Some(0.01), &[(0, 0.5)], 54);
+        let sample = scores(0.9, [0.9, 0.1]);
+        let flags = few.flags(&sample);
+        assert_eq!(
+            (flags.sample, few.flag_of(0, &sample, &flags), few.flag_of(1, &sample, &flags)),
+            (Some(true), Some(true), None)
+        );
+        let few = thresholds(Flagging::BenjaminiHochberg, Some(0.01), &[(0, 0.5)], 54);
+        assert_eq!(few.flag_of(1, &sample, &few.flags(&sample)), None);
+        let enough = thresholds(Flagging::BenjaminiHochberg, Some(0.01), &[(0, 0.5)], 199);
+        assert_eq!(enough.flag_of(1, &sample, &enough.flags(&sample)), Some(false));
+        let enough = thresholds(Flagging::Global, Some(0.05), &[], 99);
+        assert_eq!(enough.flag_of(1, &sample, &enough.flags(&sample)), Some(false));
+    }
+
+    /// An aggregation may give no number for a sample whose rules all have scores: it has learned from it.
+    #[test]
+    fn a_sample_without_an_anomaly_is_not_known_to_be_normal() {
+        let learned_from = SampleScores { anomaly: None, reason: None, ..scores(0.1, [0.1, 0.1]) };
+        let global = thresholds(Flagging::Global, Some(0.05), &[], 99);
+        let flags = global.flags(&learned_from);
+        assert_eq!((flags.sample, flags.unknown), (None, Some(Unknown::NoAnomaly)));
+        assert_eq!(global.flag_of(0, &learned_from, &Flags::default()), None);
+        // Other ways to flag do not look at it.
+        let per_rule = thresholds(Flagging::PerRule, Some(0.05), &[], 99);
+        assert_eq!(per_rule.flags(&learned_from).sample, Some(false));
     }
 
     /// Whoever sees a flag sees all that it is for, by a threshold of a rule's own and by that of the sample.

@@ -8,7 +8,7 @@ use chimera_logic::truth::Program;
 use super::aggregate::{Aggregation, RuleScore};
 use super::calibration_rows::{Half, Normal};
 use super::engine::{Engine, Scoring, check_vocabulary};
-use super::flag::{FlagParams, Flagging, Thresholds};
+use super::flag::{FlagParams, Flagging, HIGHEST, Thresholds};
 use super::learned::{Learned, Supervised};
 use super::method::{Evaluators, Method};
 use super::samples::{Encodings, RowsOf, SampleScores, Window};
@@ -245,6 +245,18 @@ impl<'a> Ready<'a> {
         scores.iter().enumerate().map(of).collect()
     }
 
+    /// The highest number that a sample can have.
+    fn highest(&self) -> f64 {
+        match &self.aggregator {
+            Aggregator::Formula | Aggregator::Supervised(_) => HIGHEST,
+            Aggregator::Learned(learned) => {
+                let worst = |rule| RuleScore { rule, p: 0.0, s: HIGHEST, weight: 1.0 };
+                let rules: Vec<RuleScore> = (0..self.joint.len()).filter(|&rule| self.joint[rule]).map(worst).collect();
+                learned.of(&rules).map_or(HIGHEST, |(highest, _)| highest)
+            }
+        }
+    }
+
     /// Calibration rows on which every rule that counts and can be scored is known to hold.
     #[must_use]
     pub fn normal(&self, half: Half) -> Normal {
@@ -254,7 +266,7 @@ impl<'a> Ready<'a> {
     /// Which rules count and can be scored on some calibration row; all that count where there are none.
     fn told(&self, threads: NonZeroUsize) -> Result<Vec<bool>> {
         let scores = self.all(&self.engine.rows.some(PROBED), threads)?;
-        let told = |rule: usize| scores.is_empty() || scores.iter().any(|scores| scores.p[rule].is_some());
+        let told = |rule: usize| scores.is_empty() || scores.iter().any(|scores| scores.s[rule].is_some());
         Ok((0..self.counted.len()).map(|rule| self.counted[rule] && told(rule)).collect())
     }
 
@@ -276,7 +288,7 @@ impl<'a> Ready<'a> {
             }
         }
         let normal = self.all(&self.normal(Half::Thresholds), threads)?;
-        let thresholds = Thresholds::new(params, &normal, &self.decides)?;
+        let thresholds = Thresholds::new(params, &normal, &self.decides, self.highest())?;
         Ok((self, thresholds))
     }
 

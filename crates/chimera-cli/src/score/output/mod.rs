@@ -31,7 +31,7 @@ pub(crate) struct Row<'a> {
     pub(crate) scores: &'a SampleScores,
     /// Names of the rules that are broken most, the worst first.
     pub(crate) top: Vec<&'a str>,
-    /// Names of the rules that are beyond thresholds of their own; `None` where that is unknown.
+    /// Names of the rules that a flagged sample is flagged for; `None` where it is unknown whether it is flagged.
     pub(crate) flagged_rules: Option<Vec<&'a str>>,
 }
 

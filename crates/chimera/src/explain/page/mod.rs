@@ -60,7 +60,7 @@ fn standing<'t>(told: &'t Explanation, rule: &str) -> Option<&'t Standing> {
 /// The first screen: the answer in a sentence.
 fn first(told: &Explanation) -> String {
     let verdict = match (told.flagged, told.unknown.as_deref()) {
-        (Some(true), _) => "<b class=\"loss\">Flagged</b>".to_owned(),
+        (Some(true), _) => flagged_words(told),
         (Some(false), _) => "<b class=\"win\">Not flagged</b>".to_owned(),
         (None, why) => format!("<b>Flagged or not is unknown</b>: {}", escape(why.unwrap_or_default())),
     };
@@ -95,12 +95,21 @@ fn first(told: &Explanation) -> String {
     )
 }
 
+/// Says that the sample is flagged, and for which rule where the page is about another one.
+fn flagged_words(told: &Explanation) -> String {
+    let is_shown = |standing: &Standing| told.rules.first().is_some_and(|rule| rule.rule == standing.rule);
+    let mut flagged = told.standings.iter().filter(|standing| standing.is_flagged());
+    let worst = flagged.clone().next().filter(|_| !flagged.any(is_shown));
+    let what = worst.map_or_else(String::new, |worst| format!(" for {}", name(&worst.rule)));
+    format!("<b class=\"loss\">Flagged</b>{what}")
+}
+
 /// The beginning of the sentence about a rule, and whether the sample is flagged for it.
 fn lead(told: &Explanation, standing: Option<&Standing>) -> (&'static str, bool) {
     let is_worst = standing.zip(told.standings.first()).is_some_and(|(one, worst)| one.rule == worst.rule);
     match standing {
         Some(standing) if standing.is_flagged() => ("It breaks", true),
-        _ if is_worst => ("The rule that it comes nearest to breaking is", false),
+        _ if is_worst => ("Its worst rule is", false),
         Some(standing) if standing.flagged.is_none() => ("It is unknown whether it is flagged for", false),
         _ => ("It is not flagged for", false),
     }

@@ -29,11 +29,13 @@ pub(super) fn told(rule: &RuleTold, standing: Option<&Standing>) -> String {
         let lead = if breach.is_likeliest {
             "What is most likely seen breaks it"
         } else {
-            "By its concepts alone it most likely holds; the most likely way to break it"
+            "What is most likely seen keeps it; the most likely way to break it"
         };
-        // Gates see more of a sample than how likely its concepts are.
-        let otherwise = if standing.is_some_and(Standing::is_flagged) && !breach.is_likeliest {
-            "<p class=\"faint\">The rule's own score says otherwise: it looks at more than how likely each concept is.</p>"
+        // Several ways to break it may add up, and gates see more of a sample than how likely its concepts are.
+        let is_broken = standing.and_then(|standing| standing.p).is_some_and(|p| p < 0.5);
+        let otherwise = if is_broken && !breach.is_likeliest {
+            "<p class=\"faint\">The rule's own probability says otherwise: several ways to break it add up, or its gates look at \
+             more than how likely each concept is.</p>"
         } else {
             ""
         };

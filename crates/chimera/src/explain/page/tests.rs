@@ -75,12 +75,15 @@ fn the_headline_is_true_of_the_rule_and_of_the_sample() {
     assert!(words.contains("Flagged</b>. It breaks A, which holds with probability 0.200."), "{words}");
     assert!(words.contains("It would hold if b were present."), "{words}");
     let words = said("B", Some(true));
-    assert!(words.contains("Flagged</b>. It is not flagged for B, which holds with probability 0.990."), "{words}");
+    assert!(
+        words.contains("Flagged</b> for A. It is not flagged for B, which holds with probability 0.990."),
+        "{words}"
+    );
     assert!(!words.contains("were present"), "{words}");
     let words = said("A", Some(false));
-    assert!(words.contains("Not flagged</b>. The rule that it comes nearest to breaking is A, which"), "{words}");
+    assert!(words.contains("Not flagged</b>. Its worst rule is A, which"), "{words}");
     let words = said("A", None);
-    assert!(words.contains("Flagged or not is unknown</b>: too &lt;few&gt; rows. The rule that it comes"), "{words}");
+    assert!(words.contains("Flagged or not is unknown</b>: too &lt;few&gt; rows. Its worst rule is A"), "{words}");
 }
 
 /// What is red says "flagged": a page about a sample that is not has none of it.
