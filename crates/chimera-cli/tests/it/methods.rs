@@ -174,7 +174,7 @@ fn an_oracle_split_is_what_the_oracle_learns_from() {
     assert!(found["watched"].0 > 0.99 && (0.35..0.65).contains(&found["noise"].0), "{found:?}");
     // What it has learned from it does not score.
     let ran = sandbox.run("score model ds --cache cache --split oracle --method oracle");
-    assert!(ran.err.contains("400 samples without a score of a rule"), "{}", ran.err);
+    assert!(ran.err.contains("400 samples without a score that counts"), "{}", ran.err);
     assert!(table(&ran).values().all(|row| row["p:watched"].is_empty() && row["anomaly"].is_empty()));
     // Nor does an aggregation that has learned from it: whether it is flagged is unknown, and it is not called normal.
     let ran = sandbox.run("score model ds --cache cache --split oracle --agg learned-supervised -q --fpr 0.1");

@@ -672,7 +672,8 @@ mod tests {
         let few = thresholds(Flagging::BenjaminiHochberg, Some(0.01), &[(0, 0.5)], 54);
         assert_eq!(few.flag_of(1, &sample, &few.flags(&sample)), None);
         let enough = thresholds(Flagging::BenjaminiHochberg, Some(0.01), &[(0, 0.5)], 199);
-        assert_eq!(enough.flag_of(1, &sample, &enough.flags(&sample)), Some(false));
+        let usual = scores(0.9, [0.9, 0.05]);
+        assert_eq!(enough.flag_of(1, &usual, &enough.flags(&usual)), Some(false));
         let enough = thresholds(Flagging::Global, Some(0.05), &[], 99);
         assert_eq!(enough.flag_of(1, &sample, &enough.flags(&sample)), Some(false));
     }
@@ -680,7 +681,7 @@ mod tests {
     /// An aggregation may give no number for a sample whose rules all have scores: it has learned from it.
     #[test]
     fn a_sample_without_an_anomaly_is_not_known_to_be_normal() {
-        let learned_from = SampleScores { anomaly: None, reason: None, ..scores(0.1, [0.1, 0.1]) };
+        let learned_from = SampleScores { anomaly: None, reason: None, ..scores(0.1, [0.1, 0.05]) };
         let global = thresholds(Flagging::Global, Some(0.05), &[], 99);
         let flags = global.flags(&learned_from);
         assert_eq!((flags.sample, flags.unknown), (None, Some(Unknown::NoAnomaly)));
