@@ -1,17 +1,17 @@
 //! `chimera add`: new rules into a trained model.
 
 use anyhow::bail;
-use chimera::data::dataset::Dataset;
 use chimera::gate::config::GateConfig;
 use chimera::gate::report::GatesReport;
 use chimera::gate::section::GateSection;
 use chimera::gate::stage::Place;
-use chimera::mine::record;
 use chimera::model::{self, Model};
-use chimera::teach::{self, Gating};
+use chimera::train::{self, Gating};
+use chimera_data::dataset::Dataset;
 use chimera_logic::load::load_text;
-use chimera_logic::printer::format_rules;
+use chimera_logic::rules::format_rules;
 use chimera_logic::rules::{Rule, RuleSet};
+use chimera_mine::record;
 
 use crate::args::AddArguments;
 use crate::console::Console;
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &AddArguments, console: &mut Console) -> anyhow::Re
     let gating =
         Gating { dataset: &dataset, encoded: &encoded, rule_set: &rule_set, mined: &mined, config: &config, place };
     let section = section.cloned();
-    let (stage, manifest) = teach::regate(folder, model, gating, &device, &|event| shown.show_taught(&event))?;
+    let (stage, manifest) = train::regate(folder, model, gating, &device, &|event| shown.show_taught(&event))?;
     drop(shown);
     say_taught_again(section.as_ref(), &stage.report, console);
     if arguments.json {

@@ -3,6 +3,7 @@
 mod clevr;
 mod data;
 mod eval;
+#[cfg(feature = "evidence")]
 mod experiment;
 mod explain;
 mod flag;
@@ -13,17 +14,19 @@ mod score;
 mod structure;
 mod train;
 mod vidor;
+#[cfg(feature = "evidence")]
 mod world;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use chimera::leaf::device::DeviceChoice;
+use chimera_leaf::device::DeviceChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::clevr::*;
 pub(crate) use self::data::*;
 pub(crate) use self::eval::*;
+#[cfg(feature = "evidence")]
 pub(crate) use self::experiment::*;
 pub(crate) use self::explain::*;
 pub(crate) use self::flag::*;
@@ -34,17 +37,35 @@ pub(crate) use self::score::*;
 pub(crate) use self::structure::*;
 pub(crate) use self::train::*;
 pub(crate) use self::vidor::*;
+#[cfg(feature = "evidence")]
 pub(crate) use self::world::*;
+
+/// The way to begin.
+#[cfg(feature = "evidence")]
+macro_rules! start {
+    () => {
+        "Start with `chimera demo`, then `chimera rules check my.rules --data labels.csv`."
+    };
+}
+
+#[cfg(not(feature = "evidence"))]
+macro_rules! start {
+    () => {
+        "Start with `chimera rules check my.rules --data labels.csv`."
+    };
+}
+
+const AFTER_HELP: &str = concat!(
+    "Exit codes: 0 done, 1 findings (`rules check` found errors, `fmt --check` a difference, `compare` a regression), 2 could not run, \
+    3 some inputs could not be scored (`score`), 4 a sample is flagged (`score --fail-on flagged`), 130 interrupted. 2 goes before 3, and 3 before 4.\n\
+    Results go to standard output or to -o, words to standard error.\n\n",
+    start!()
+);
 
 /// Logical anomaly detection: rules over visual concepts, checked exactly.
 #[derive(Debug, Parser)]
 #[command(name = "chimera", version, max_term_width = 110, arg_required_else_help = true)]
-#[command(
-    after_help = "Exit codes: 0 done, 1 findings (`rules check` found errors, `fmt --check` a difference, `compare` a regression), 2 could not run, \
-    3 some inputs could not be scored (`score`), 4 a sample is flagged (`score --fail-on flagged`), 130 interrupted. 2 goes before 3, and 3 before 4.\n\
-    Results go to standard output or to -o, words to standard error.\n\n\
-    Start with `chimera demo`, then `chimera rules check my.rules --data labels.csv`."
-)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     /// Say nothing but results and errors.
     #[arg(short, long, global = true)]
@@ -62,6 +83,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Import(ImportCommand),
     /// Make simulated data in the formats of real datasets, under rules.
+    #[cfg(feature = "evidence")]
     #[command(subcommand)]
     World(WorldCommand),
     /// Show and check dataset folders.
@@ -98,8 +120,10 @@ pub(crate) enum Command {
         device: DeviceChoice,
     },
     /// Run an experiment of the paper, on worlds of our own or on a real archive.
+    #[cfg(feature = "evidence")]
     Experiment(ExperimentArguments),
     /// See all of it work on a world of our own, from making it to saying what is wrong with three clips.
+    #[cfg(feature = "evidence")]
     Demo(DemoArguments),
     /// Print a script that completes commands in a shell.
     #[command(

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chimera::cache::{Cache, Checked, Item, Kept, Kind};
-use chimera::leaf::device::DeviceChoice;
 use chimera::model::Model;
+use chimera_leaf::device::DeviceChoice;
 use serde::Serialize;
 
 use crate::Outcome;

@@ -39,7 +39,7 @@ impl Console {
             return write(&mut self.results).context("cannot write to standard output");
         };
         check_out(out, inputs.iter().map(|input| input.to_path_buf()), &[])?;
-        Ok(chimera::file::write_atomic(path, write)?)
+        Ok(chimera_data::file::write_atomic(path, write)?)
     }
 
     /// Writes a value as JSON and ends the line.
@@ -120,7 +120,7 @@ pub(crate) fn check_out(
 ) -> anyhow::Result<()> {
     let Some(path) = file_of(out) else { return Ok(()) };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let failed = |cause: io::Error| chimera::error::Error::Write { path: path.to_owned(), cause };
+    let failed = |cause: io::Error| chimera_data::error::Error::Write { path: path.to_owned(), cause };
     let real_parent = parent.canonicalize().map_err(failed)?;
     let Ok(real) = path.canonicalize() else {
         // What is not there yet can only be in the wrong folder.
@@ -251,7 +251,7 @@ pub(crate) fn clean_up_on_interrupt() -> anyhow::Result<()> {
         // Last of all: a thread that is still at work could begin something new. One that has just made a file is given the time
         // to say so.
         std::thread::sleep(std::time::Duration::from_millis(10));
-        chimera::file::remove_unfinished();
+        chimera_data::file::remove_unfinished();
         std::process::exit(130);
     };
     match ctrlc::try_set_handler(handler) {

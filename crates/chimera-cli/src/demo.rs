@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use chimera::data::dataset::Dataset;
 use chimera::explain::told::RuleTold;
+use chimera_data::dataset::Dataset;
 use chimera_lab::demo::{self, Alarm, MY_RULES, Sizes, Verdict, WORLD_RULES};
 use clap::Parser;
 

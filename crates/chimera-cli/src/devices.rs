@@ -1,6 +1,6 @@
 //! `chimera devices`: what can be computed on.
 
-use chimera::leaf::device::{Device, DeviceChoice, Gpus, gpu_number, gpus};
+use chimera_leaf::device::{Device, DeviceChoice, Gpus, gpu_number, gpus};
 
 use crate::Outcome;
 use crate::console::Console;

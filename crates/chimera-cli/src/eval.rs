@@ -4,13 +4,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::bail;
-use chimera::data::dataset::Dataset;
 use chimera::eval::summary::{Ceiling, GroupSummary, Summary};
 use chimera::eval::{self, Asked, Evaluation};
-use chimera::leaf::device::DeviceChoice;
 use chimera::model::Model;
+use chimera::report;
 use chimera::score::aggregate::Aggregation;
 use chimera::score::method::Method;
+use chimera_data::dataset::Dataset;
+use chimera_leaf::device::DeviceChoice;
 use chimera_logic::vocabulary::Vocabulary;
 
 use crate::args::EvalArguments;
@@ -22,7 +23,7 @@ use crate::train::events::Shown;
 use crate::{Outcome, devices};
 
 pub(crate) fn run(arguments: &EvalArguments, console: &mut Console) -> anyhow::Result<Outcome> {
-    eval::check_place(&arguments.out)?;
+    report::check_place(&arguments.out)?;
     let inside = |folder: &Path| {
         let parent = arguments.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let real = (parent.canonicalize(), folder.canonicalize());
@@ -58,7 +59,7 @@ pub(crate) fn run(arguments: &EvalArguments, console: &mut Console) -> anyhow::R
     };
     let evaluation = eval::run(&asked, &|event| shown.show_measured(event))?;
     drop(shown);
-    eval::write(&evaluation, &arguments.out)?;
+    report::write(&evaluation, &arguments.out)?;
     let summary = Summary::of(&evaluation);
     if arguments.json {
         console.write_json(&summary)?;
@@ -114,7 +115,7 @@ fn write_text(evaluation: &Evaluation, summary: &Summary<'_>, out: &mut dyn Writ
         let means = summary.means(found);
         let spread = means.auroc.std.map_or_else(String::new, |std| format!(" ± {std:.3}"));
         let against = found.against_indep_cal.as_ref();
-        let ends = |found: Option<chimera::metric::bootstrap::Interval>| {
+        let ends = |found: Option<chimera_data::metric::bootstrap::Interval>| {
             found.map_or_else(String::new, |found| format!(" [{:+.3}, {:+.3}]", found.low, found.high))
         };
         let samples = found.consistency_anomaly.get(Aggregation::default().name());

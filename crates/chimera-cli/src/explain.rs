@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use anyhow::{Context, bail};
-use chimera::data::dataset::Dataset;
 use chimera::explain::explainer::{Explainer, Wanted};
 use chimera::explain::page::{Pictures, page};
 use chimera::explain::told::{Explanation, MapTold, RuleTold};
 use chimera::review::nearest_rule;
 use chimera::score::aggregate::Aggregation;
 use chimera::score::engine::Engine;
+use chimera_data::dataset::Dataset;
 
 use crate::args::ExplainArguments;
 use crate::console::{Console, check_out, file_beside};

@@ -6,10 +6,12 @@ mod cache;
 mod compare;
 mod console;
 mod data;
+#[cfg(feature = "evidence")]
 mod demo;
 mod devices;
 mod ending;
 mod eval;
+#[cfg(feature = "evidence")]
 mod experiment;
 mod explain;
 mod import;
@@ -20,6 +22,7 @@ mod score;
 mod selftest;
 mod table;
 mod train;
+#[cfg(feature = "evidence")]
 mod world;
 
 use std::process::ExitCode;
@@ -73,13 +76,13 @@ fn main() -> ExitCode {
     }
     // Without a cache folder, kernels of GPUs are compiled in each run.
     if let Ok(cache) = train::cache_folder(None) {
-        chimera::leaf::device::keep_kernels_in(&cache);
+        chimera_leaf::device::keep_kernels_in(&cache);
     }
     let outcome = dispatch(arguments.command, &mut console);
     console::wait_for_end();
     // Whoever reads us may have seen enough (`chimera ... | head`): that is no failure, and changes no outcome.
     let flushed = console::heard(console.finish());
-    chimera::leaf::device::settle();
+    chimera_leaf::device::settle();
     match outcome.and_then(|outcome| flushed.map(|()| outcome)) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
@@ -100,6 +103,7 @@ fn dispatch(command: Command, console: &mut Console) -> anyhow::Result<Outcome> 
     match command {
         Command::Rules(command) => rules::run(&command, console),
         Command::Import(command) => import::run(&command, console),
+        #[cfg(feature = "evidence")]
         Command::World(command) => world::run(&command, console),
         Command::Data(command) => data::run(&command, console),
         Command::Mine(arguments) => mine::run(&arguments, console),
@@ -110,10 +114,12 @@ fn dispatch(command: Command, console: &mut Console) -> anyhow::Result<Outcome> 
         Command::Compare(arguments) => compare::run(&arguments, console),
         Command::Explain(arguments) => explain::run(&arguments, console),
         Command::Review(arguments) => review::run(&arguments, console),
+        #[cfg(feature = "evidence")]
         Command::Experiment(arguments) => experiment::run(&arguments, console),
         Command::Cache(command) => cache::run(&command, console),
         Command::Devices => devices::run(console),
         Command::Selftest { device } => selftest::run(device, console),
+        #[cfg(feature = "evidence")]
         Command::Demo(arguments) => demo::run(&arguments, console),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "chimera", console.results());

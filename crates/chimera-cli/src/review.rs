@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
-use chimera::leaf::device::DeviceChoice;
 use chimera::review::{MOST_VERDICTS, Proposal, Proposals, Review, Reviewed, review};
 use chimera::score::engine::Engine;
+use chimera_leaf::device::DeviceChoice;
 
 use crate::Outcome;
 use crate::args::ReviewArguments;

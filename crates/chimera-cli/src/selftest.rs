@@ -1,7 +1,7 @@
 //! `chimera selftest`: a GPU held against the processor.
 
-use chimera::leaf::device::DeviceChoice;
-use chimera::selftest::{self, Compared};
+use chimera_leaf::device::DeviceChoice;
+use chimera_leaf::selftest::{self, Compared};
 
 use crate::Outcome;
 use crate::console::{self, Console};

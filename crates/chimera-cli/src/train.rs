@@ -10,16 +10,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use chimera::data::dataset::Dataset;
 use chimera::gate;
 use chimera::gate::report::GatesReport;
-use chimera::leaf::calibrate::{Method, Quality};
-use chimera::leaf::encoder::EncoderConfig;
-use chimera::leaf::stage::{LeafStage, MeasuredOn, Workplace};
-use chimera::leaf::train::{EpochRecord, Start, StopReason};
-use chimera::metric::leaf_table::{LeafMeans, LeafRow, LeafTable};
 use chimera::model::{self, ModelManifest};
-use chimera::teach::{self, Lesson};
+use chimera::train::{self, Lesson};
+use chimera_data::dataset::Dataset;
+use chimera_data::metric::leaf_table::{LeafMeans, LeafRow, LeafTable};
+use chimera_leaf::calibrate::{Method, Quality};
+use chimera_leaf::encoder::EncoderConfig;
+use chimera_leaf::stage::{LeafStage, MeasuredOn, Workplace};
+use chimera_leaf::train::{EpochRecord, Start, StopReason};
 use serde::Serialize;
 
 use crate::args::TrainArguments;
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &TrainArguments, console: &mut Console) -> anyhow::
     let rules = traced.as_ref().map(|traced| (&traced.rule_set, &traced.mined[..]));
     let lesson =
         Lesson { dataset: &dataset, rules, leaf: &choices.leaf, gates: &choices.gates, retrain: arguments.retrain };
-    let taught = teach::run(&arguments.out, lesson, &workplace, &|event| shown.show_taught(&event))?;
+    let taught = train::run(&arguments.out, lesson, &workplace, &|event| shown.show_taught(&event))?;
     drop(shown);
     let (stage, manifest) = (&taught.leaf, &taught.manifest);
     let report = taught.gates.as_ref().map(|stage| &stage.report);
@@ -133,7 +133,7 @@ fn files_of_earlier_runs(out: &Path, restart: bool) -> anyhow::Result<Vec<PathBu
     for entry in fs::read_dir(out).with_context(|| unusable(out))? {
         let path = entry.with_context(|| unusable(out))?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if chimera::file::is_unfinished(&path) {
+        if chimera_data::file::is_unfinished(&path) {
             unfinished.push(path);
         } else if name == model::GATES && path.is_dir() {
             let ours = gate::stage::files_in(&path)?;
@@ -166,8 +166,8 @@ fn files_of_earlier_runs(out: &Path, restart: bool) -> anyhow::Result<Vec<PathBu
     Ok(files)
 }
 
-fn removed(path: &Path) -> chimera::error::Result<()> {
-    fs::remove_file(path).map_err(|cause| chimera::error::Error::Write { path: path.to_owned(), cause })
+fn removed(path: &Path) -> chimera_data::error::Result<()> {
+    fs::remove_file(path).map_err(|cause| chimera_data::error::Error::Write { path: path.to_owned(), cause })
 }
 
 /// What `--json` prints.

@@ -1,11 +1,12 @@
 //! `chimera world ...`: simulated data in the formats of real datasets.
 
-use chimera::error::Result;
+use chimera_data::error::Result;
 use chimera_logic::rules::RuleSet;
 use chimera_world::clevr::write_clevr;
 use chimera_world::clevrer::{Footage, write_clevrer};
 use chimera_world::draw::not_in_turn;
 use chimera_world::kinds::solid_concept;
+use chimera_world::meanings::Meaning;
 use chimera_world::meanings::lint_meanings;
 use chimera_world::openimages::write_openimages;
 use chimera_world::order::{Order, picture_size};
@@ -13,7 +14,7 @@ use chimera_world::photo::class::Class;
 use chimera_world::presets;
 use chimera_world::vidor::concept::Concept;
 use chimera_world::vidor::write_vidor;
-use chimera_world::wish::{HouseRules, Meaning};
+use chimera_world::wish::HouseRules;
 
 use crate::Outcome;
 use crate::args::{FootageArguments, WorldCommand, WorldOrder};

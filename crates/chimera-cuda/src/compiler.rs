@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaModule};
 use cudarc::nvrtc::{Ptx, result as nvrtc, sys};
 
-use crate::gpu::{GpuError, Missing, OLDEST, Result};
+use crate::error::{GpuError, Missing, OLDEST, Result};
 use crate::shelf::{Made, Shelf};
 
 /// The first version that gives machine code, and says for what.

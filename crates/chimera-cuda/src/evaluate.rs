@@ -8,9 +8,9 @@ use cudarc::driver::CudaSlice;
 
 use crate::cones::{Affines, DeviceLeaf, Filling, Weights};
 use crate::gpu::{Batch, Decay, Gpu, GpuError, Kind, MOST_DOWN, Result};
+use crate::heads::DeviceHead;
 use crate::layout::{Sizes, padded};
 use crate::products::layers;
-use crate::teach::DeviceHead;
 
 /// Samples at a time, at most: enough for every processor.
 const MOST: usize = 8192;

@@ -10,13 +10,16 @@
 pub mod agreement;
 mod compiler;
 mod cones;
+pub mod error;
 pub mod evaluate;
 pub mod gpu;
 mod grafts;
+mod heads;
 mod layout;
 mod memory;
 mod parallel;
 mod products;
 mod program;
+mod rooms;
 mod shelf;
 pub mod teach;

@@ -8,9 +8,10 @@ use chimera_gate::train::Task;
 use crate::cones::{Cones, Input};
 use crate::gpu::Product;
 use crate::grafts::{self, DeviceGrafted};
+use crate::heads::{DeviceHead, DeviceVectors};
 use crate::layout::{Sizes, padded};
 use crate::program::{DeviceTask, Layout, Lists, layout};
-use crate::teach::{DeviceHead, DeviceVectors};
+use crate::rooms::Rooms;
 
 /// Steps that are drawn in one launch.
 const DRAWN: usize = 16;
@@ -24,17 +25,6 @@ pub(crate) fn bundle(step_bytes: usize, most: usize) -> usize {
 /// and a list of so many changes.
 pub(crate) fn drawn_a_slot(spots: usize, changes: Option<usize>) -> usize {
     4 * spots + 1 + changes.map_or(0, |changes| 4 * (changes + 1))
-}
-
-/// Where activations of a gate lie: its input, results of both layers, gradients of these, and z of its grafts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rooms {
-    pub(crate) input: usize,
-    pub(crate) hidden: usize,
-    pub(crate) feature: usize,
-    pub(crate) feature_gradient: usize,
-    pub(crate) hidden_gradient: usize,
-    pub(crate) grafted: usize,
 }
 
 impl Rooms {

@@ -2,7 +2,7 @@
 
 use crate::gpu::{Batch, Gpu, Kind, Product, Result};
 use crate::layout::{Places, Sizes};
-use crate::memory::Rooms;
+use crate::rooms::Rooms;
 
 /// Both layers of a gate forwards: from its input over hidden numbers to where its feature goes.
 pub(crate) fn layers(

@@ -12,13 +12,15 @@ use chimera_gate::train::{Problem, Task, Taught};
 use cudarc::driver::{CudaEvent, CudaSlice};
 
 use crate::cones::{Below, Cones, Filling};
-use crate::gpu::{Batch, Decay, Gpu, GpuError, Result, device_repr};
+use crate::gpu::{Batch, Decay, Gpu, GpuError, Result};
 use crate::grafts::{self, DeviceEffects, DeviceGrafted};
+use crate::heads::{DeviceHead, DeviceVectors};
 use crate::layout::{Places, Sizes, padded};
-use crate::memory::{Needs, Rooms, bundle, drawn_a_slot};
+use crate::memory::{Needs, bundle, drawn_a_slot};
 use crate::parallel::{pieces, side_by_side};
 use crate::products;
 use crate::program::{DeviceTask, Layout, Program, operands_of};
+use crate::rooms::Rooms;
 
 /// Bytes that steps take at most that are drawn in one launch.
 const DRAWN_BYTES: usize = 1 << 30;
@@ -31,33 +33,6 @@ const SHARE: f64 = 0.8;
 
 /// The most gates at a time: what a launch can count.
 const MOST: usize = 16_384;
-
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct DeviceHead {
-    pub(crate) feature: u64,
-    pub(crate) head: u64,
-    pub(crate) offset: u64,
-    pub(crate) gradient: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct DeviceVectors {
-    hidden_gradient: u64,
-    feature_gradient: u64,
-    feature: u64,
-    first_bias: u64,
-    marks: u64,
-    second_bias: u64,
-    head: u64,
-    offset: u64,
-    added: u64,
-    negated: [u64; 4],
-    arity: i32,
-}
-
-device_repr!(DeviceHead, DeviceVectors);
 
 /// What became of a task.
 pub type Outcome = std::result::Result<Taught, Problem>;

@@ -83,7 +83,7 @@ impl Gate {
     }
 
     /// The tensors of such a gate.
-    pub fn initial_tensors(shape: Shape, random: &mut fastrand::Rng) -> [Vec<f32>; 6] {
+    pub(crate) fn initial_tensors(shape: Shape, random: &mut fastrand::Rng) -> [Vec<f32>; 6] {
         shape.tensors().map(|(name, sizes)| {
             let inputs = match name {
                 "first.weight" | "first.bias" => shape.packing().width(),

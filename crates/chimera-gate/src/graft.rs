@@ -161,7 +161,7 @@ impl<'a> Grafting<'a> {
     /// The same, with some of the other concepts drawn anew, each value alike: what tends to be seen together no longer is, and a
     /// concept must be told by itself.
     #[must_use]
-    pub fn with_others_redrawn(self) -> Self {
+    pub(crate) fn with_others_redrawn(self) -> Self {
         let (share, most) = REDRAWN;
         Self { redrawn: share.min(most / self.effects.shares.len().max(1) as f64), ..self }
     }
@@ -202,7 +202,7 @@ impl<'a> Grafting<'a> {
 
     /// Whether a concept below the node is shown by all samples or by none, as far as anybody knows.
     #[must_use]
-    pub fn never_differs(&self) -> bool {
+    pub(crate) fn never_differs(&self) -> bool {
         self.concepts
             .iter()
             .any(|&(_, concept)| !(self.effects.shares[concept] > 0.0 && self.effects.shares[concept] < 1.0))

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 /// The density at x.
 #[must_use]
-pub fn density(x: f64) -> f64 {
+pub(crate) fn density(x: f64) -> f64 {
     (-0.5 * x * x).exp() * 0.398_942_280_401_432_7
 }
 
@@ -33,7 +33,7 @@ pub fn below(x: f64) -> f64 {
 
 /// The mean of a normal number of which it is known that it is below zero, from the mean of all of them, in deviations.
 #[must_use]
-pub fn mean_below_zero(mean: f64) -> f64 {
+pub(crate) fn mean_below_zero(mean: f64) -> f64 {
     (mean - density(mean) / below(-mean).max(1e-300)).min(0.0)
 }
 

@@ -8,9 +8,9 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use hashbrown::{HashSet, HashTable};
 
-use crate::parser::{MAX_DEPTH, MAX_OPERANDS};
 use crate::printer::{self, Expression, Shape};
 use crate::syntax::Op;
+use crate::syntax::{MAX_DEPTH, MAX_OPERANDS};
 use crate::vocabulary::{ConceptId, Vocabulary};
 
 /// A node of the DAG.
@@ -164,15 +164,8 @@ impl Dag {
 
     /// The node of a concept, if there is one.
     #[must_use]
-    pub fn find_leaf(&self, concept: ConceptId) -> Option<Edge> {
+    pub(crate) fn find_leaf(&self, concept: ConceptId) -> Option<Edge> {
         self.find(Node::Leaf(concept))
-    }
-
-    /// The node of an operator over operands in any order that means the same, if there is one.
-    #[must_use]
-    pub fn find_gate(&self, op: Op, mut operands: Vec<Edge>) -> Option<Edge> {
-        self.sort_operands(op, &mut operands);
-        self.find(Node::Gate(op, &operands))
     }
 
     fn find(&self, node: Node<'_>) -> Option<Edge> {
@@ -215,7 +208,7 @@ impl Dag {
     /// A total order that two DAGs with the same sub-formulas agree on: leaves by name, then gates by level, operator, arity
     /// and operands; a node before its negation.
     #[must_use]
-    pub fn canonical_order(&self, a: Edge, b: Edge) -> Ordering {
+    pub(crate) fn canonical_order(&self, a: Edge, b: Edge) -> Ordering {
         self.order_nodes(a.node(), b.node()).then(a.is_negated().cmp(&b.is_negated()))
     }
 
@@ -289,17 +282,6 @@ impl Dag {
             Node::Leaf(_) => None,
             Node::Gate(op, operands) => Some((id, op, operands)),
         })
-    }
-
-    /// The inner nodes by level: the first entry holds level 1.
-    #[must_use]
-    pub fn gates_by_level(&self) -> Vec<Vec<NodeId>> {
-        let depth = self.nodes.iter().map(|node| node.level).max().unwrap_or(0) as usize;
-        let mut levels = vec![Vec::new(); depth];
-        for (id, ..) in self.gates() {
-            levels[self.level(id) as usize - 1].push(id);
-        }
-        levels
     }
 
     /// The nodes that the given references need, themselves included, children before parents.
@@ -408,6 +390,6 @@ mod tests {
         let other = dag.gate(Op::Or, vec![ab, leaves[2]]).unwrap();
         assert_eq!(dag.cone(&[ab]), [leaves[0].node(), leaves[1].node(), ab.node()]);
         assert_eq!(dag.cone(&[other]).len(), 5);
-        assert_eq!(dag.gates_by_level(), [vec![ab.node()], vec![other.node()]]);
+        assert_eq!([ab, other].map(|edge| dag.level(edge.node())), [1, 2]);
     }
 }

@@ -34,7 +34,7 @@ pub struct File {
 
 /// Finds an included file: called with the name of the including file and the path as written there. An error is shown to
 /// the user as the reason.
-pub type Loader<'a> = dyn FnMut(&str, &str) -> Result<File, String> + 'a;
+pub(crate) type Loader<'a> = dyn FnMut(&str, &str) -> Result<File, String> + 'a;
 
 /// What loading gave. The rule set holds every rule that is sound, also when others are not.
 #[derive(Clone, Debug)]

@@ -5,7 +5,6 @@ use std::fmt::{self, Write};
 
 use crate::attributes::Attributes;
 use crate::lexer::{is_bare_name, is_invisible};
-use crate::rules::{Rule, RuleSet};
 use crate::syntax::{Body, FileLine, Formula, Op, RuleLine, Statement};
 
 /// A name as it must be written: bare when it can be, else in double quotes.
@@ -117,13 +116,6 @@ pub(crate) fn rule_text(name: &str, attributes: &Attributes, formula: &str) -> S
     let given: Vec<_> = attributes.given().into_iter().map(|(name, text)| format!("{name}={text}")).collect();
     let brackets = if given.is_empty() { String::new() } else { format!(" [{}]", given.join(" ")) };
     format!("{}{brackets}: {formula}", quote_name(name))
-}
-
-/// A rule set as a rule file: one line a rule, operands in canonical order.
-#[must_use]
-pub fn format_rules(rule_set: &RuleSet) -> String {
-    let line = |rule: &Rule| rule_text(&rule.name, &rule.attributes, &rule_set.dag.text(rule.root)) + "\n";
-    rule_set.rules.iter().map(line).collect()
 }
 
 /// A whole file in canonical spelling. Runs of blank lines become one, blank lines at both ends go. `None` if a line is

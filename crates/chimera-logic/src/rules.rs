@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::attributes::{Attributes, Family};
 use crate::dag::{Dag, Edge, Node};
+use crate::printer::rule_text;
 use crate::span::Span;
 use crate::syntax::{Body, Formula, Op};
 use crate::vocabulary::Vocabulary;
@@ -164,7 +165,7 @@ impl RuleSet {
 
 /// The concepts of a formula that a closed vocabulary does not have, with their places.
 #[must_use]
-pub fn unknown_concepts<'a>(vocabulary: &Vocabulary, formula: &'a Formula) -> Vec<(&'a str, Span)> {
+pub(crate) fn unknown_concepts<'a>(vocabulary: &Vocabulary, formula: &'a Formula) -> Vec<(&'a str, Span)> {
     fn collect<'a>(vocabulary: &Vocabulary, formula: &'a Formula, unknown: &mut Vec<(&'a str, Span)>) {
         match &formula.body {
             Body::Concept(name, span) if vocabulary.get(name).is_none() => unknown.push((name, *span)),
@@ -228,6 +229,13 @@ fn is_chain(dag: &Dag, operands: &[Edge]) -> bool {
         at = steps.swap_remove(position).1;
     }
     steps.is_empty()
+}
+
+/// A rule set as a rule file: one line a rule, operands in canonical order.
+#[must_use]
+pub fn format_rules(rule_set: &RuleSet) -> String {
+    let line = |rule: &Rule| rule_text(&rule.name, &rule.attributes, &rule_set.dag.text(rule.root)) + "\n";
+    rule_set.rules.iter().map(line).collect()
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ impl Budget {
 
     /// Whether nothing is left: every further question stays open.
     #[must_use]
-    pub fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         self.0.get() == 0
     }
 }

@@ -72,7 +72,7 @@ impl Source {
 
     /// Whether invalid bytes were replaced by U+FFFD.
     #[must_use]
-    pub fn is_lossy(&self) -> bool {
+    pub(crate) fn is_lossy(&self) -> bool {
         self.lossy
     }
 
@@ -90,7 +90,7 @@ impl Source {
 
     /// The line that holds a byte: its number from 0, its first byte and its text.
     #[must_use]
-    pub fn line_at(&self, offset: u32) -> (usize, u32, &str) {
+    pub(crate) fn line_at(&self, offset: u32) -> (usize, u32, &str) {
         let index = self.line_starts.partition_point(|&start| start <= offset).saturating_sub(1);
         (index, self.line_starts[index], self.line(index))
     }
@@ -115,7 +115,7 @@ impl SourceMap {
     }
 
     /// Adds bytes that should be UTF-8, and returns the spans of those that were not and became U+FFFD.
-    pub fn add_bytes(&mut self, name: impl Into<String>, bytes: Vec<u8>) -> (SourceId, Vec<Span>) {
+    pub(crate) fn add_bytes(&mut self, name: impl Into<String>, bytes: Vec<u8>) -> (SourceId, Vec<Span>) {
         let bytes = match String::from_utf8(bytes) {
             Ok(text) => return (self.add(name, text), Vec::new()),
             Err(error) => error.into_bytes(),

@@ -3,6 +3,12 @@
 use crate::attributes::Attributes;
 use crate::span::Span;
 
+/// How deep parentheses and implications may nest. A gate network of this depth is far beyond what can be trained.
+pub const MAX_DEPTH: usize = 200;
+
+/// How many operands one operator may have; a gate has as many inputs as operands times features.
+pub const MAX_OPERANDS: usize = 1024;
+
 /// A logical operator of an inner node, with the paper's codes. Negation is no operator: it is a mark on an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
@@ -28,7 +34,7 @@ impl Op {
 
     /// The operator with this code.
     #[must_use]
-    pub fn from_code(code: u8) -> Option<Self> {
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|op| op.code() == code)
     }
 
@@ -70,7 +76,7 @@ pub struct Formula {
     pub body: Body,
     /// Where it stands.
     pub span: Span,
-    /// Operators on the longest way down to a concept; at most [`MAX_DEPTH`](crate::parser::MAX_DEPTH).
+    /// Operators on the longest way down to a concept; at most [`MAX_DEPTH`].
     pub depth: usize,
 }
 
@@ -89,7 +95,7 @@ pub struct RuleLine {
     /// Its name.
     pub name: String,
     /// Where the name stands.
-    pub name_span: Span,
+    pub(crate) name_span: Span,
     /// What stands in brackets after the name.
     pub attributes: Attributes,
     /// What must hold.

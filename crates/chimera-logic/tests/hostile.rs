@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 
 use chimera_logic::diagnostic::Diagnostics;
 use chimera_logic::load::{File, Loaded, MAX_INCLUDE_DEPTH, load, load_text};
-use chimera_logic::parser::{MAX_DEPTH, MAX_OPERANDS};
 use chimera_logic::render::{Palette, render_all};
+use chimera_logic::syntax::{MAX_DEPTH, MAX_OPERANDS};
 use chimera_logic::vocabulary::Vocabulary;
 
 fn open(text: &str) -> Loaded {

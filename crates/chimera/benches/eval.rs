@@ -1,6 +1,6 @@
 //! An evaluation of 35 rules by 10 methods at 3 seeds on ready-made features: how much of the time goes into intervals.
 //!
-//!     cargo bench -p chimera --bench eval
+//!     cargo bench -p chimera-detect --bench eval
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints its result or stops")]
 
@@ -8,18 +8,18 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use chimera::data::dataset::Dataset;
-use chimera::data::features::FeatureSource;
-use chimera::data::import::{FeaturesImport, TableImport, import_features};
 use chimera::eval::{self, Asked};
 use chimera::gate::config::GateConfig;
 use chimera::gate::stage::{self as gates, Material, Place};
-use chimera::leaf::config::LeafConfig;
-use chimera::leaf::device::DeviceChoice;
-use chimera::leaf::stage::{self as leaves, Workplace};
-use chimera::leaf::train::Start;
 use chimera::model;
 use chimera::score::method::Method;
+use chimera_data::dataset::Dataset;
+use chimera_data::features::FeatureSource;
+use chimera_data::import::{FeaturesImport, TableImport, import_features};
+use chimera_leaf::config::LeafConfig;
+use chimera_leaf::device::DeviceChoice;
+use chimera_leaf::stage::{self as leaves, Workplace};
+use chimera_leaf::train::Start;
 use chimera_logic::load::load_text;
 
 const CONCEPTS: usize = 20;

@@ -8,16 +8,17 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::chunks;
-use crate::error::{Error, Result};
+use chimera_data::chunks;
+use chimera_data::error::{Error, Result};
+use chimera_data::file::{is_unfinished, since};
+use chimera_leaf::device::{self, DeviceChoice};
+use chimera_leaf::encoded::{EncoderFingerprint, folder_name};
+use chimera_leaf::stage;
+
 use crate::eval::replica::{self, REPLICAS};
-use crate::file::{is_unfinished, since};
 use crate::gate;
 use crate::gate::cache::DAMAGED;
 use crate::gate::stored::{StoredGate, hash_of};
-use crate::leaf::device::{self, DeviceChoice};
-use crate::leaf::encoded::{EncoderFingerprint, folder_name};
-use crate::leaf::stage;
 use crate::model::{MANIFEST, Model, SCHEMA, claim};
 
 /// A write of another process may be under way in an unfinished file that is younger.

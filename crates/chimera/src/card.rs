@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use chimera_data::dataset::Dataset;
+use chimera_data::error::{Error, Result};
+use chimera_data::file::write_atomic;
+use chimera_data::metric::MacroMean;
+use chimera_data::split::Split;
+use chimera_leaf::stage::MeasuredOn;
 use serde::Deserialize;
 
-use crate::data::dataset::Dataset;
-use crate::data::split::Split;
-use crate::error::{Error, Result};
-use crate::file::write_atomic;
 use crate::gate::report::{AuditedOn, GateReport, GatesReport};
-use crate::leaf::stage::MeasuredOn;
-use crate::metric::MacroMean;
 use crate::model::{CARD, LEAVES, ModelManifest};
 
 /// So many rules and concepts are listed.

@@ -10,24 +10,24 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use burn::tensor::Device;
+use chimera_data::dataset::Dataset;
+use chimera_data::error::{Error, Result};
+use chimera_data::file::{sync_folder, write_atomic};
+use chimera_leaf::bank::{Fingerprint, LeafBank, LeafBankConfig, Stored};
+use chimera_leaf::calibrate::Calibration;
+use chimera_leaf::config::{EncoderChoice, LeafConfig, Weights};
+use chimera_leaf::device::Device;
+use chimera_leaf::encoder::EncoderConfig;
+use chimera_leaf::stage::{LeafStage, MeasuredOn};
+use chimera_leaf::train::StopReason;
 use chimera_logic::rules::RuleSet;
 use serde::{Deserialize, Serialize};
 
-use crate::data::dataset::Dataset;
-use crate::error::{Error, Result};
-use crate::eval::seen::{SEEN, SeenRows};
-use crate::file::{sync_folder, write_atomic};
 use crate::gate::report::GatesReport;
 pub use crate::gate::section::GATES;
 use crate::gate::section::GateSection;
 use crate::gate::stage::{GateStage, files_in};
-use crate::leaf::bank::{Fingerprint, LeafBank, LeafBankConfig, Stored};
-use crate::leaf::calibrate::Calibration;
-use crate::leaf::config::{EncoderChoice, LeafConfig, Weights};
-use crate::leaf::encoder::EncoderConfig;
-use crate::leaf::stage::{LeafStage, MeasuredOn};
-use crate::leaf::train::StopReason;
+use crate::seen::{SEEN, SeenRows};
 
 /// The name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
@@ -76,7 +76,7 @@ pub struct ModelManifest {
     /// The name of what gives z; caches and gates depend on it.
     pub encoder: Fingerprint,
     /// The name of what gives logits.
-    pub leaf_bank: Fingerprint,
+    pub(crate) leaf_bank: Fingerprint,
     /// What it was trained on.
     pub dataset: TrainedOn,
     /// The epoch whose weights it has.
@@ -242,7 +242,7 @@ impl Model {
 ///
 /// # Errors
 /// Features that cannot be read.
-pub fn fingerprints_of(dataset: &Dataset) -> Result<BTreeMap<String, String>> {
+pub(crate) fn fingerprints_of(dataset: &Dataset) -> Result<BTreeMap<String, String>> {
     let prints = dataset.fingerprints()?;
     let mut fingerprints = BTreeMap::from([
         ("rows".to_owned(), prints.rows.to_string()),
@@ -268,7 +268,7 @@ pub fn difference(manifest: &ModelManifest, dataset: &Dataset) -> Result<Option<
 ///
 /// # Errors
 /// A folder that cannot be written.
-pub fn write_gates(
+pub(crate) fn write_gates(
     folder: &Path,
     mut manifest: ModelManifest,
     rule_set: &RuleSet,

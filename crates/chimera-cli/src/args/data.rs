@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use chimera::data::import::SplitRule;
-use chimera::data::split::Split;
+use chimera_data::import::SplitRule;
+use chimera_data::split::Split;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{ImportClevrArguments, ImportClevrerArguments, ImportOpenImagesArguments, ImportVidorArguments, Threads};
@@ -43,7 +43,7 @@ pub(crate) struct ImportInto {
     #[arg(long, value_name = "SPLIT=SHARE,...", value_parser = parse_shares)]
     pub(crate) split: Option<SplitRule>,
     /// Seed of what is drawn.
-    #[arg(long, default_value_t = chimera::data::assign::DEFAULT_SEED)]
+    #[arg(long, default_value_t = chimera_data::dataset::assign::DEFAULT_SEED)]
     pub(crate) seed: u64,
     /// Import about so many samples: a seeded draw that keeps the shares of the splits.
     #[arg(long, value_name = "N")]
@@ -199,7 +199,7 @@ pub(crate) struct DataShowArguments {
     #[arg(long, value_name = "N", default_value_t = 24, requires = "sheet", value_parser = at_least_one)]
     pub(crate) samples: usize,
     /// Seed of the samples that the contact sheet shows.
-    #[arg(long, default_value_t = chimera::data::assign::DEFAULT_SEED, requires = "sheet")]
+    #[arg(long, default_value_t = chimera_data::dataset::assign::DEFAULT_SEED, requires = "sheet")]
     pub(crate) seed: u64,
     /// Print JSON, with all concepts.
     #[arg(long)]

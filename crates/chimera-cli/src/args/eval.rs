@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use chimera::leaf::device::DeviceChoice;
 use chimera::score::method::Method;
+use chimera_leaf::device::DeviceChoice;
 use clap::Args;
 
 use super::Threads;

@@ -3,10 +3,10 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use chimera::leaf::device::DeviceChoice;
 use chimera_lab::experiment::Experiment;
-use chimera_lab::experiment::speed::Part;
 use chimera_lab::world::World;
+use chimera_leaf::device::DeviceChoice;
+use chimera_speed::Part;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -23,7 +23,7 @@ use super::Threads;
 pub(crate) struct ExperimentArguments {
     /// Which one.
     #[arg(value_parser = experiments())]
-    pub(crate) name: Experiment,
+    pub(crate) name: ExperimentName,
     /// A real archive instead of a world of ours: MNIST, CLEVR, CLEVRER, Open Images or VidOR, as the experiment's name says.
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
@@ -58,11 +58,37 @@ pub(crate) struct ExperimentArguments {
     pub(crate) threads: Threads,
 }
 
-fn experiments() -> impl TypedValueParser<Value = Experiment> {
-    let values = Experiment::ALL.map(|experiment| PossibleValue::new(experiment.name()).help(experiment.about()));
-    PossibleValuesParser::new(values).try_map(|name| {
-        Experiment::ALL.into_iter().find(|experiment| experiment.name() == name).ok_or("no such experiment")
-    })
+/// An experiment of the laboratory, or the measurement of speed beside them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ExperimentName {
+    Of(Experiment),
+    Speed,
+}
+
+impl ExperimentName {
+    fn all() -> impl Iterator<Item = Self> {
+        Experiment::ALL.into_iter().map(Self::Of).chain([Self::Speed])
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Of(experiment) => experiment.name(),
+            Self::Speed => "speed",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Self::Of(experiment) => experiment.about(),
+            Self::Speed => "how fast everything is on this machine, beside PyTorch with `--python`",
+        }
+    }
+}
+
+fn experiments() -> impl TypedValueParser<Value = ExperimentName> {
+    let values = ExperimentName::all().map(|name| PossibleValue::new(name.as_str()).help(name.about()));
+    PossibleValuesParser::new(values)
+        .try_map(|word| ExperimentName::all().find(|name| name.as_str() == word).ok_or("no such experiment"))
 }
 
 fn worlds() -> impl TypedValueParser<Value = World> {

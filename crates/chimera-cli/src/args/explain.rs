@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use chimera::leaf::device::DeviceChoice;
 use chimera::score::method::Method;
+use chimera_leaf::device::DeviceChoice;
 use clap::Args;
 
 use super::Threads;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use chimera::data::assign::DEFAULT_SEED;
-use chimera::mine::options::{Definitions, MineOptions, Rank, Support};
-use chimera::mine::shape::Pattern;
+use chimera_data::dataset::assign::DEFAULT_SEED;
+use chimera_mine::options::{Definitions, MineOptions, Rank, Support};
+use chimera_mine::shape::Pattern;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 

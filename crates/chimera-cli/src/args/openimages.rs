@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use chimera::data::import::{OPENIMAGES_TOP, VAL_TRAIN_FRAC};
+use chimera_data::import::{OPENIMAGES_TOP, VAL_TRAIN_FRAC};
 use clap::Args;
 
 use super::{ImportInto, at_least_one};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use chimera::data::structure::PER_PARENT_PAIR_LIMIT;
+use chimera_data::dataset::structure::PER_PARENT_PAIR_LIMIT;
 use clap::{Args, ValueEnum};
 
 /// Which way rules are read off a hierarchy.

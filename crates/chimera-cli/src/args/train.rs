@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use chimera::gate::config::{Choice, Depth, LeafFeatures, Negatives};
-use chimera::leaf::config::{EncoderChoice, Schedule, Weights};
-use chimera::leaf::device::DeviceChoice;
-use chimera::leaf::pool::Pooling;
+use chimera_leaf::config::{EncoderChoice, Schedule, Weights};
+use chimera_leaf::device::DeviceChoice;
+use chimera_leaf::pool::Pooling;
 use clap::Args;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;

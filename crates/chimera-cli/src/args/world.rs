@@ -53,7 +53,7 @@ pub(crate) struct WorldOrder {
     #[arg(long, value_name = "SHARE", default_value_t = 0.3)]
     pub(crate) together: f64,
     /// Seed of everything.
-    #[arg(long, default_value_t = chimera::data::assign::DEFAULT_SEED)]
+    #[arg(long, default_value_t = chimera_data::dataset::assign::DEFAULT_SEED)]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) threads: Threads,

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use anyhow::bail;
 use chimera::audit::{self, Audit, Verdict};
-use chimera::data::dataset::Dataset;
-use chimera::leaf::device::DeviceChoice;
-use chimera::leaf::stage::encode;
 use chimera::model::Model;
-use chimera::new_folder::NewFolder;
+use chimera_data::dataset::Dataset;
+use chimera_data::new_folder::NewFolder;
+use chimera_leaf::device::DeviceChoice;
+use chimera_leaf::stage::encode;
 use chimera_logic::rules::RuleSet;
 
 use crate::args::DataCheckArguments;

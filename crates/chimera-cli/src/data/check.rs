@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use chimera::audit::Audit;
-use chimera::data::check::{CheckReport, Finding, Listed, MediaCheck, Severity, UnknownLabels, check};
-use chimera::data::dataset::Dataset;
-use chimera::data::split::Split;
+use chimera_data::dataset::Dataset;
+use chimera_data::dataset::check::{CheckReport, Finding, Listed, MediaCheck, Severity, UnknownLabels, check};
+use chimera_data::split::Split;
 
 use serde::Serialize;
 

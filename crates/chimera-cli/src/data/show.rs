@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use chimera::data::dataset::Dataset;
-use chimera::data::summary::{ConceptSummary, Summary, summarise};
-use chimera::media::png::write_png;
-use chimera::media::sheet::SheetParams;
+use chimera_data::dataset::Dataset;
+use chimera_data::dataset::summary::{ConceptSummary, Summary, summarise};
+use chimera_data::media::png::write_png;
+use chimera_data::media::sheet::SheetParams;
 
 use crate::Outcome;
 use crate::args::DataShowArguments;

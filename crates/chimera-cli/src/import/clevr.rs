@@ -1,6 +1,6 @@
 //! `import clevr` and `import clevrer`: scenes and videos of plain solids.
 
-use chimera::data::import::{
+use chimera_data::import::{
     ClevrImport, ClevrerImport, ConceptChoice, ConceptOptions, Imported, import_clevr, import_clevrer,
 };
 

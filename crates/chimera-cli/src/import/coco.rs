@@ -1,6 +1,6 @@
 //! `import coco`: instances JSON.
 
-use chimera::data::import::{CocoImport, Imported, import_coco};
+use chimera_data::import::{CocoImport, Imported, import_coco};
 
 use crate::args::ImportCocoArguments;
 

@@ -1,7 +1,7 @@
 //! `import features`: labels with ready-made feature vectors.
 
-use chimera::data::features::FeatureSource;
-use chimera::data::import::{FeaturesImport, Imported, import_features};
+use chimera_data::features::FeatureSource;
+use chimera_data::import::{FeaturesImport, Imported, import_features};
 
 use super::table::source;
 use crate::args::ImportFeaturesArguments;

@@ -1,6 +1,6 @@
 //! `import mnist`: idx files.
 
-use chimera::data::import::{Imported, MnistImport, import_mnist};
+use chimera_data::import::{Imported, MnistImport, import_mnist};
 
 use crate::args::ImportMnistArguments;
 

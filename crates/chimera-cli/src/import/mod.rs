@@ -10,8 +10,8 @@ mod vidor;
 
 use std::path::Path;
 
-use chimera::data::import::{ImportOptions, Imported, RuleConcepts};
-use chimera::data::split::Split;
+use chimera_data::import::{ImportOptions, Imported, RuleConcepts};
+use chimera_data::split::Split;
 
 use crate::Outcome;
 use crate::args::{ImportCommand, ImportInto};

@@ -1,6 +1,6 @@
 //! `import openimages`: boxes, classes and hierarchy.
 
-use chimera::data::import::{BoxFile, Imported, OpenImagesImport, import_openimages};
+use chimera_data::import::{BoxFile, Imported, OpenImagesImport, import_openimages};
 
 use crate::args::ImportOpenImagesArguments;
 use crate::console::Console;

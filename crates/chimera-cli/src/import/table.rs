@@ -1,8 +1,8 @@
 //! `import table`: labels, with media under a root or without.
 
-use chimera::data::import::{Imported, TableImport, import_table};
-use chimera::data::manifest::Kind;
-use chimera::data::table::{CellRule, ColumnNames, TableOptions};
+use chimera_data::dataset::manifest::Kind;
+use chimera_data::import::{Imported, TableImport, import_table};
+use chimera_data::table::{CellRule, ColumnNames, TableOptions};
 
 use crate::args::{ImportInto, ImportTableArguments, MediaKind, TableSource};
 

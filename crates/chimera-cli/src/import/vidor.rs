@@ -1,6 +1,6 @@
 //! `import vidor`: objects and relations of videos.
 
-use chimera::data::import::{Imported, VidorConcepts, VidorImport, VidorVideos, import_vidor};
+use chimera_data::import::{Imported, VidorConcepts, VidorImport, VidorVideos, import_vidor};
 
 use crate::args::ImportVidorArguments;
 use crate::console::Console;

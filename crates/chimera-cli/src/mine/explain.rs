@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::bail;
-use chimera::data::dataset::Dataset;
-use chimera::media::png::write_png;
-use chimera::media::sheet::SheetParams;
-use chimera::mine::Mining;
-use chimera::mine::explain::{Explanation, explain};
-use chimera::mine::rounding::down;
+use chimera_data::dataset::Dataset;
+use chimera_data::media::png::write_png;
+use chimera_data::media::sheet::SheetParams;
+use chimera_mine::Mining;
+use chimera_mine::explain::{Explanation, explain};
+use chimera_mine::rounding::down;
 
 use super::report::interval;
 use crate::Outcome;
@@ -62,7 +62,7 @@ fn draw(
         );
     }
     for rows in [&mut explanation.breaking, &mut explanation.keeping] {
-        chimera::seed::stream(arguments.seed, "samples that explain", 0).shuffle(rows);
+        chimera_data::seed::stream(arguments.seed, "samples that explain", 0).shuffle(rows);
     }
     let breaking = explanation.breaking.len().min(arguments.samples / 2);
     let keeping = explanation.keeping.len().min(arguments.samples - breaking);

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::bail;
-use chimera::data::dataset::Dataset;
-use chimera::error::Error;
-use chimera::mine::is_as_written;
+use chimera_data::dataset::Dataset;
+use chimera_data::error::Error;
+use chimera_mine::is_as_written;
 
 use self::report::{Report, write_table};
 use crate::Outcome;
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &MineArguments, console: &mut Console) -> anyhow::R
     let dataset = Dataset::open(&arguments.folder)?;
     let bar = console.bar("searching");
     let mining =
-        chimera::mine::mine(&dataset, &options, &arguments.command(), arguments.threads.get(), &|done, total| {
+        chimera_mine::mine(&dataset, &options, &arguments.command(), arguments.threads.get(), &|done, total| {
             bar.set(done, total);
         })?;
     drop(bar);

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use chimera::data::split::Split;
-use chimera::mine::record::MiningRecord;
-use chimera::mine::rounding::{down, up};
-use chimera::mine::{Constant, Elsewhere, Funnel, LeftOut, Meant, MinedRule, Mining};
+use chimera_data::split::Split;
+use chimera_mine::record::MiningRecord;
+use chimera_mine::rounding::{down, up};
+use chimera_mine::{Constant, Elsewhere, Funnel, LeftOut, Meant, MinedRule, Mining};
 use serde::Serialize;
 
 use crate::table::{Align, Table, counted, grouped};

@@ -1,8 +1,8 @@
 //! What `mine` tells the person at the terminal beside its rules: what had no chance, and why there is no rule.
 
-use chimera::data::promises::Promise;
-use chimera::mine::options::MineOptions;
-use chimera::mine::{Meant, Mining};
+use chimera_data::dataset::promises::Promise;
+use chimera_mine::options::MineOptions;
+use chimera_mine::{Meant, Mining};
 
 use crate::console::Console;
 use crate::table::{counted, grouped};

@@ -1,8 +1,7 @@
 //! `rules check`: everything that is wrong with a rule file, and what it comes to.
 
-use chimera::data::dataset::labels_at;
-use chimera::data::table::LabelTable;
-use chimera::mine::record::records_in;
+use chimera_data::dataset::labels_at;
+use chimera_data::table::LabelTable;
 use chimera_logic::bits::{TruthCounts, TruthTable};
 use chimera_logic::diagnostic::DiagnosticRecord;
 use chimera_logic::lint::{lint, lint_data};
@@ -10,6 +9,7 @@ use chimera_logic::load::Loaded;
 use chimera_logic::render::render_all;
 use chimera_logic::rules::Sharing;
 use chimera_logic::truth::Program;
+use chimera_mine::record::records_in;
 use serde::Serialize;
 
 use super::input;

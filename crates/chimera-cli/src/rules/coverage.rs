@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use chimera::data::dataset::labels_at;
+use chimera_data::dataset::labels_at;
 use chimera_logic::coverage::{Configuration, GateCoverage, coverage};
 use chimera_logic::dag::Edge;
 use chimera_logic::rules::{RuleId, RuleSet};

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use chimera_logic::load::{File, ParsedFile, parse_file};
-use chimera_logic::printer::{format_file, format_rules};
+use chimera_logic::printer::format_file;
 use chimera_logic::render::render_all;
+use chimera_logic::rules::format_rules;
 use chimera_logic::vocabulary::Vocabulary;
 
 use super::input;
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: &FormatArguments, console: &mut Console) -> anyhow:
     if !arguments.write {
         write!(console.results(), "{text}")?;
     } else if changed {
-        chimera::file::write_atomic(path, |out| out.write_all(text.as_bytes()))?;
+        chimera_data::file::write_atomic(path, |out| out.write_all(text.as_bytes()))?;
         console.say(format_args!("formatted `{}`", path.display()));
     }
     Ok(Outcome::Done)

@@ -7,9 +7,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use chimera::data::table::LabelTable;
-use chimera::error::system_words;
-use chimera::mine::record::{MiningRecord, records_in};
+use chimera_data::error::system_words;
+use chimera_data::table::LabelTable;
 use chimera_logic::diagnostic::Diagnostics;
 use chimera_logic::graph;
 use chimera_logic::lint::lint;
@@ -17,6 +16,7 @@ use chimera_logic::load::{File, Loaded, MAX_FILE_BYTES, load};
 use chimera_logic::render::render_all;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::vocabulary::Vocabulary;
+use chimera_mine::record::{MiningRecord, records_in};
 
 use crate::console::{self, Console};
 use crate::table::counted;
@@ -112,7 +112,7 @@ pub(crate) struct Traced {
 
 impl Traced {
     /// The records as comments, to go with the rules into another file.
-    pub(crate) fn comments(&self) -> chimera::error::Result<String> {
+    pub(crate) fn comments(&self) -> chimera_data::error::Result<String> {
         self.mined.iter().map(MiningRecord::to_comments).collect()
     }
 }
@@ -137,7 +137,7 @@ pub(crate) fn load_some(path: &Path, vocabulary: Vocabulary, console: &Console) 
 /// before a search for what it rules out.
 pub(crate) fn load_linted(
     path: &Path,
-    more: impl FnOnce(&RuleSet, &mut Diagnostics) -> chimera::error::Result<()>,
+    more: impl FnOnce(&RuleSet, &mut Diagnostics) -> chimera_data::error::Result<()>,
     console: &Console,
 ) -> anyhow::Result<RuleSet> {
     let mut loaded = load_rules(path, None)?;

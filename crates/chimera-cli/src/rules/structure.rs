@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::bail;
-use chimera::data::dataset::Dataset;
-use chimera::data::structure::{Origin, Structure, StructureOptions, rules_from_structure};
-use chimera::error::Error;
+use chimera_data::dataset::Dataset;
+use chimera_data::dataset::structure::{Origin, Structure, StructureOptions, rules_from_structure};
+use chimera_data::error::Error;
 
 use crate::Outcome;
 use crate::args::{StructureArguments, StructureDirection};

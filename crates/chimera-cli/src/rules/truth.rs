@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use anyhow::bail;
-use chimera::data::dataset::labels_at;
-use chimera::data::table::LabelTable;
+use chimera_data::dataset::labels_at;
+use chimera_data::table::LabelTable;
 use chimera_logic::bits::TruthTable;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::truth::Program;

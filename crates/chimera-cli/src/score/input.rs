@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use chimera::data::dataset::Dataset;
-use chimera::data::loose::{Few, Loose};
-use chimera::data::manifest::{Kind, MANIFEST};
-use chimera::leaf::encoder::EncoderConfig;
-use chimera::leaf::stream::Sources;
+use chimera_data::dataset::Dataset;
+use chimera_data::dataset::manifest::{Kind, MANIFEST};
+use chimera_data::import::loose::{Few, Loose};
+use chimera_leaf::encoder::EncoderConfig;
+use chimera_leaf::stream::Sources;
 use glob::MatchOptions;
 
 use crate::console::Console;
@@ -140,8 +140,10 @@ fn expanded(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
             .with_context(|| format!("expected a path or a pattern, got `{pattern}`"))?;
         let before = paths.len();
         for path in matches {
-            let path = path
-                .map_err(|error| chimera::error::Error::Read { path: error.path().to_owned(), cause: error.into() })?;
+            let path = path.map_err(|error| chimera_data::error::Error::Read {
+                path: error.path().to_owned(),
+                cause: error.into(),
+            })?;
             paths.push(path);
         }
         if paths.len() == before {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::bail;
-use chimera::score::calibration_rows::Half;
+use chimera::gate::calibration_rows::Half;
 use chimera::score::engine::{Engine, Scoring};
 use chimera::score::flag::{DEFAULT_RATE, FlagParams, Flagging, Thresholds, Unknown, least_rate};
 use chimera::score::method::Method;

@@ -12,14 +12,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
-use chimera::error::Error;
-use chimera::leaf::stage::ENCODED;
-use chimera::leaf::stream::Stream;
 use chimera::score::engine::Engine;
 use chimera::score::flag::{Flagging, Thresholds, Unknown};
 use chimera::score::method::Method;
 use chimera::score::pass::{Event, Pass};
 use chimera::score::samples::SampleScores;
+use chimera_data::error::Error;
+use chimera_leaf::stage::ENCODED;
+use chimera_leaf::stream::Stream;
 use chimera_logic::attributes::RuleSeverity;
 use chimera_logic::vocabulary::Vocabulary;
 
@@ -204,7 +204,7 @@ impl Table<'_> {
         writer: &mut dyn Writer,
         out: &mut dyn Write,
         summary: &mut Summary,
-    ) -> chimera::error::Result<()> {
+    ) -> chimera_data::error::Result<()> {
         let failed = |cause| Error::Write { path: "the scores".into(), cause };
         let (sources, mut is_fresh) = (pass.stream.sources(), false);
         let nothing = vec![None; self.rules.len()];

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use chimera::baseline::FittedOn;
-use chimera::data::media::LeftOut;
-use chimera::leaf::stream::Sources;
 use chimera::score::pass::{Seconds, Tally};
+use chimera_data::dataset::media::LeftOut;
+use chimera_leaf::stream::Sources;
 use serde::Serialize;
 
 use super::output::Row;

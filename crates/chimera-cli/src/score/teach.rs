@@ -5,13 +5,13 @@ use std::path::Path;
 
 use anyhow::bail;
 use chimera::baseline::{FittedOn, Teaching};
-use chimera::data::dataset::Dataset;
-use chimera::error::Error;
 use chimera::gate::stage::Place;
-use chimera::leaf::encode::EncodedRows;
 use chimera::model;
 use chimera::score::aggregate::Aggregation;
 use chimera::score::engine::{Engine, Scoring};
+use chimera_data::dataset::Dataset;
+use chimera_data::error::Error;
+use chimera_leaf::encode::EncodedRows;
 
 use crate::console::Console;
 use crate::table::counted;

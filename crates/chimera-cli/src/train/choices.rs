@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use chimera::data::dataset::Dataset;
 use chimera::gate::config::GateConfig;
-use chimera::leaf::config::{LeafConfig, Weights};
-use chimera::leaf::device::DeviceChoice;
-use chimera::leaf::encoder::EncoderConfig;
-use chimera::toml_file;
+use chimera_data::dataset::Dataset;
+use chimera_data::toml_file;
+use chimera_leaf::config::{LeafConfig, Weights};
+use chimera_leaf::device::DeviceChoice;
+use chimera_leaf::encoder::EncoderConfig;
 use serde_json::{Map, Value};
 
 use crate::args::{Preset, TrainArguments, TrainChoices};
@@ -125,7 +125,7 @@ fn check_numbers(choices: &TrainChoices) -> anyhow::Result<()> {
 /// What a file says. Its paths start where it lies.
 fn read(path: &Path) -> anyhow::Result<TrainChoices> {
     let text = fs::read_to_string(path).map_err(|cause| {
-        anyhow::anyhow!("cannot read `{}`: {}", path.display(), chimera::error::system_words(&cause))
+        anyhow::anyhow!("cannot read `{}`: {}", path.display(), chimera_data::error::system_words(&cause))
     })?;
     let mut choices: TrainChoices = toml_file::parse(&text, path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -173,7 +173,7 @@ mod tests {
         let leaf = settle(&format!("--config {config} --epochs 9")).unwrap().leaf;
         let expected = LeafConfig {
             epochs: 9,
-            pooling: chimera::leaf::pool::Pooling::Order,
+            pooling: chimera_leaf::pool::Pooling::Order,
             weights: Some(Weights::File(folder.path().join("w.pth"))),
             pos_weight: Some(3.0),
             ..LeafConfig::paper()

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use chimera::data::media::LeftOut;
 use chimera::eval;
 use chimera::gate::config::Negatives;
 use chimera::gate::stage::GateEvent;
-use chimera::leaf::encode;
-use chimera::leaf::stage::{Cached, StageEvent};
-use chimera::leaf::train::{EpochRecord, TrainEvent};
-use chimera::media::prepared::Progress;
 use chimera::score::method::Method;
-use chimera::teach;
+use chimera::train;
+use chimera_data::dataset::media::LeftOut;
+use chimera_data::media::prepared::Progress;
+use chimera_leaf::encode;
+use chimera_leaf::stage::{Cached, StageEvent};
+use chimera_leaf::train::{EpochRecord, TrainEvent};
 
 use crate::console::{Bar, Console};
 use crate::table::counted;
@@ -34,10 +34,10 @@ impl<'a> Shown<'a> {
         Self { console, bar: Mutex::new(None), not_kept: AtomicBool::new(false) }
     }
 
-    pub(crate) fn show_taught(&self, event: &teach::Event<'_>) {
+    pub(crate) fn show_taught(&self, event: &train::Event<'_>) {
         match event {
-            teach::Event::Leaf(event) => self.show(event),
-            teach::Event::Gates(event) => self.show_gates(event),
+            train::Event::Leaf(event) => self.show(event),
+            train::Event::Gates(event) => self.show_gates(event),
         }
     }
 
@@ -50,6 +50,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Scenes of a world are made.
+    #[cfg(feature = "evidence")]
     pub(crate) fn scenes(&self, done: usize, total: usize) {
         self.at("scenes", done, total, None);
     }

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use chimera::data::dataset::Dataset;
 use chimera::gate::effects::ExplainedReport;
-use chimera::gate::grafts::GraftsReport;
+use chimera::gate::report::GraftsReport;
 use chimera::gate::report::{AuditedOn, GateReport, GatesReport, Origin};
+use chimera_data::dataset::Dataset;
 use chimera_logic::diagnostic::Diagnostics;
 use chimera_logic::lint::lint;
 

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::bail;
-use chimera::data::dataset::Dataset;
-use chimera::leaf::encode::EncodedRows;
-use chimera::leaf::stage;
 use chimera::model::{self, Model};
+use chimera_data::dataset::Dataset;
+use chimera_leaf::encode::EncodedRows;
+use chimera_leaf::stage;
 
 use super::events::Shown;
 

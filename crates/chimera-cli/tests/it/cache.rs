@@ -5,14 +5,15 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use chimera::cache::{Cache, Checked, Item, Kind};
+use chimera_data::dataset::Dataset;
+use chimera_leaf::bank::LeafBankConfig;
+use chimera_leaf::config::{EncoderChoice, LeafConfig, Weights};
+use chimera_leaf::device::DeviceChoice;
+
 use crate::support::Sandbox;
 use crate::support::bits::{files, flip, replace};
 use crate::support::pictures::pictures;
-use chimera::cache::{Cache, Checked, Item, Kind};
-use chimera::data::dataset::Dataset;
-use chimera::leaf::bank::LeafBankConfig;
-use chimera::leaf::config::{EncoderChoice, LeafConfig, Weights};
-use chimera::leaf::device::DeviceChoice;
 use serde_json::{Value, json};
 
 const KINDS: [&str; 6] = ["gates", "frames", "vectors", "encoded", "replicas", "kernels"];

@@ -3,10 +3,11 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use chimera_data::media::image::ImageReader;
+use chimera_data::media::picture::{Picture, Size};
+use chimera_data::media::png::write_png;
+
 use crate::support::Sandbox;
-use chimera::media::image::ImageReader;
-use chimera::media::picture::{Picture, Size};
-use chimera::media::png::write_png;
 
 const LABELS: &str = "id,media,split,person,helmet\n\
     a,a.png,train,1,1\nb,b.png,train,0,0\nc,c.png,train,1,0\nd,d.png,calibration,1,1\ne,e.png,test,1,\nf,f.png,test,0,0\n";

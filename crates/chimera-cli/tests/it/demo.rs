@@ -49,7 +49,7 @@ fn the_demo_says_which_clips_are_flagged_and_writes_over_nothing() {
     assert!(ran.err.contains("--out DIR"), "{}", ran.err);
 }
 
-/// `cargo test --release -p chimera-cli --test it -- --ignored ten_seeds --nocapture`; `docs/speed.md` says what the demo takes.
+/// `cargo test --release -p chimera-rules --test it -- --ignored ten_seeds --nocapture`; `docs/speed.md` says what the demo takes.
 #[test]
 #[ignore = "ten demos take a quarter of an hour on two cores"]
 fn the_demo_flags_half_of_the_odd_clips_with_any_of_ten_seeds() {

@@ -1,11 +1,11 @@
 //! `explain` as a user meets it: the numbers of `score`, repairs that hold, evidence where the object is, a page that computes what-if as `score` does.
 
+use chimera_data::media::picture::{Picture, Size};
+use chimera_data::media::png::write_png;
 use serde_json::Value;
 
 use crate::support::Sandbox;
 use crate::support::trained::trained;
-use chimera::media::picture::{Picture, Size};
-use chimera::media::png::write_png;
 
 fn explained(sandbox: &Sandbox, words: &str) -> Value {
     let ran = sandbox.run(&format!("explain {words} --json --cache cache"));
@@ -223,6 +223,7 @@ fn evidence_lies_on_the_object_and_the_page_counts_as_score_does() {
     assert!(ran.code == 2 && ran.err.contains("expected one sample, got 700 in `media`"), "{}", ran.err);
 }
 
+#[cfg(feature = "evidence")]
 #[test]
 fn a_video_is_told_frame_by_frame() {
     let sandbox = Sandbox::new();

@@ -1,8 +1,9 @@
 //! `import openimages` and `rules structure` as a user types them, from files to rules that check.
 
+use chimera_data::media::picture::{Picture, Size};
+use chimera_data::media::png::write_png;
+
 use crate::support::Sandbox;
-use chimera::media::picture::{Picture, Size};
-use chimera::media::png::write_png;
 
 const HEADER: &str =
     "ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded,IsTruncated,IsGroupOf,IsDepiction,IsInside";

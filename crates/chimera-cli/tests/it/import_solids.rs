@@ -1,8 +1,9 @@
 //! `import clevr` and `import clevrer` as a user types them: lists with events, rule files, refusals.
 
+use chimera_data::media::picture::{Picture, Size};
+use chimera_data::media::png::write_png;
+
 use crate::support::Sandbox;
-use chimera::media::picture::{Picture, Size};
-use chimera::media::png::write_png;
 use serde_json::{Value, json};
 
 /// A clip of four frames in which a red cube comes into view and meets a sphere, as a folder of frames; and a scene.

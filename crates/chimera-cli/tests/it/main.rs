@@ -14,9 +14,11 @@ mod support;
 mod audit;
 mod cache;
 mod data;
+#[cfg(feature = "evidence")]
 mod demo;
 mod devices;
 mod eval;
+#[cfg(feature = "evidence")]
 mod experiment;
 mod explain;
 mod flags;
@@ -28,6 +30,7 @@ mod import_vidor;
 mod methods;
 mod mine;
 mod odd_names;
+mod order;
 mod review;
 mod rules;
 mod score;
@@ -38,4 +41,5 @@ mod score_output;
 mod tidy;
 mod train;
 mod unreadable;
+#[cfg(feature = "evidence")]
 mod world;

@@ -47,7 +47,7 @@ fn a_mined_file_checks_clean_and_its_table_says_what_speaks_for_it() {
     assert!(codes.iter().all(|code| ["W112", "W113"].contains(code)), "{codes:?}");
     // The canonical spelling already, and it stays so; the record survives.
     assert_eq!(sandbox.run("rules fmt mined.rules --check").code, 0);
-    let records = chimera::mine::record::read_records("mined.rules", &text).unwrap();
+    let records = chimera_mine::record::read_records("mined.rules", &text).unwrap();
     assert_eq!((records.len(), records[0].dataset.as_str()), (1, "ds"));
     // Without a file the rules are the result; threads change no byte.
     let printed = sandbox.run("mine ds --confidence-pos 0.99 --threads 3");
@@ -86,8 +86,8 @@ fn a_record_survives_what_people_do_to_rules_and_is_checked() {
     let sandbox = site();
     assert_eq!(sandbox.run("mine ds -o mined.rules --confidence-pos 0.99").code, 0);
     let text = sandbox.read("mined.rules");
-    let expected = chimera::mine::record::read_records("mined.rules", &text).unwrap();
-    let records = |text: &str| chimera::mine::record::read_records("t", text).unwrap();
+    let expected = chimera_mine::record::read_records("mined.rules", &text).unwrap();
+    let records = |text: &str| chimera_mine::record::read_records("t", text).unwrap();
     // Rules are deleted and added, and the file is formatted.
     let fewer: String =
         text.lines().filter(|line| !line.starts_with("person_with")).map(|line| format!("{line}\n")).collect();
@@ -198,6 +198,7 @@ fn a_rule_is_explained_with_its_samples() {
     assert!(ran.err.contains("expected a dataset with media"), "{}", ran.err);
 }
 
+#[cfg(feature = "evidence")]
 #[test]
 fn samples_that_keep_and_break_a_rule_are_on_the_sheet() {
     let sandbox = Sandbox::new();

@@ -1,11 +1,11 @@
 //! Names that hold `<`, `"`, `&` and letters of any script, from labels to the pages of `explain` and `data check --model`; and what pages of
 //! pictures show.
 
+use chimera_data::media::picture::{Picture, Size};
+use chimera_data::media::png::write_png;
 use serde_json::Value;
 
 use crate::support::Sandbox;
-use chimera::media::picture::{Picture, Size};
-use chimera::media::png::write_png;
 
 const CAP: &str = "<i>cap</i> & \"visor\"";
 const AREA: &str = "große Fläche 面";

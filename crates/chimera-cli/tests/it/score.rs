@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use chimera_data::media::picture::{Picture, Size};
+use chimera_data::media::png::write_png;
+
 use crate::support::Sandbox;
-use chimera::media::picture::{Picture, Size};
-use chimera::media::png::write_png;
 
 const RULES: &str = "watched: a => b\nsafe [tau=0.2]: c => !d\nboth: (a & c) => (b | d)\nnever: a <=> !a\nlit_a: a\nlit_b: b\n\
                      lit_c: c\nlit_d: d\n";

@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use chimera_data::media::picture::{Picture, Size};
+use chimera_data::media::png::write_png;
+
 use crate::support::trained::{import, trained};
 use crate::support::{Ran, Sandbox};
-use chimera::media::picture::{Picture, Size};
-use chimera::media::png::write_png;
 
 /// A folder with pictures in `images`, the dataset `ds` of them, and `model`.
 fn pictures() -> Sandbox {

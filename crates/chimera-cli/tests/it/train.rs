@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use chimera::model::Model;
+use chimera_leaf::device::DeviceChoice;
+
 use crate::support::Sandbox;
 use crate::support::pictures::pictures;
-use chimera::leaf::device::DeviceChoice;
-use chimera::model::Model;
 use serde_json::json;
 
 /// Of a run with a cache of its own: what one run has encoded must not answer for another.

@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use chimera_data::media::picture::{Picture, Size};
+use chimera_data::media::png::write_png;
+
 use crate::support::Sandbox;
-use chimera::media::picture::{Picture, Size};
-use chimera::media::png::write_png;
 
 /// A dataset folder `ds` of pictures, two of which were damaged after the import: one of train, one of test.
 fn damaged() -> Sandbox {

@@ -40,7 +40,7 @@ impl Panels {
 
     /// From rows of one output each, as torch stores a linear layer; `None` where the length is another.
     #[must_use]
-    pub fn from_rows(inputs: usize, outputs: usize, rows: &[f32]) -> Option<Self> {
+    pub(crate) fn from_rows(inputs: usize, outputs: usize, rows: &[f32]) -> Option<Self> {
         if rows.len() != inputs * outputs {
             return None;
         }
@@ -60,7 +60,7 @@ impl Panels {
 
     /// Rows of one output each, as torch stores a linear layer.
     #[must_use]
-    pub fn to_rows(&self) -> Vec<f32> {
+    pub(crate) fn to_rows(&self) -> Vec<f32> {
         let mut rows = Vec::with_capacity(self.inputs * self.outputs);
         for output in 0..self.outputs {
             let panel = &self.values[output / PANEL * self.panel_len()..][..self.panel_len()];
@@ -104,7 +104,7 @@ impl Panels {
 
     /// Weights of one panel.
     #[must_use]
-    pub fn panel_len(&self) -> usize {
+    pub(crate) fn panel_len(&self) -> usize {
         self.inputs * PANEL
     }
 
@@ -127,7 +127,7 @@ impl Panels {
     }
 
     /// The gradient of one panel: `x` transposed times `gradient`, into `out` in the order of the panel.
-    pub fn panel_gradient(
+    pub(crate) fn panel_gradient(
         &self,
         number: usize,
         (x, x_stride): (&[f32], usize),

@@ -4,7 +4,7 @@ use super::layout::{Layout, Rect};
 use super::scene::Scene;
 use super::*;
 use crate::load::load_text;
-use crate::parser::MAX_DEPTH;
+use crate::syntax::MAX_DEPTH;
 use crate::syntax::Op;
 use crate::vocabulary::Vocabulary;
 

@@ -27,7 +27,7 @@ pub use data::lint_data;
 pub use supply::{Supply, supply};
 
 /// A rule that was never text: findings have places, so lint has nothing to point at. Print the rules with
-/// [`format_rules`](crate::printer::format_rules) and load that.
+/// [`format_rules`](crate::rules::format_rules) and load that.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("rule `{0}` was never text, so findings about it have no place")]
 pub struct Unplaced(pub String);

@@ -1,11 +1,12 @@
 //! Formulas: operators by precedence, negations, names and groups, within the limits of depth and width. A broken part makes
 //! the whole `None`; what is wrong is said where it is met.
 
-use super::{MAX_DEPTH, MAX_OPERANDS, Parser};
+use super::Parser;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lexer::{self, Reserved, Token, TokenKind};
 use crate::span::Span;
 use crate::syntax::{Body, Formula, Op};
+use crate::syntax::{MAX_DEPTH, MAX_OPERANDS};
 
 impl Parser<'_, '_> {
     /// A formula up to the closing parenthesis of `open`, or to the end of the rule. Whatever else stands between is

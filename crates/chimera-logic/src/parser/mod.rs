@@ -16,12 +16,6 @@ use crate::lexer::{self, Line, Token, TokenKind};
 use crate::span::{Source, SourceId, Span};
 use crate::syntax::{FileLine, Statement};
 
-/// How deep parentheses and implications may nest. A gate network of this depth is far beyond what can be trained.
-pub const MAX_DEPTH: usize = 200;
-
-/// How many operands one operator may have; a gate has as many inputs as operands times features.
-pub const MAX_OPERANDS: usize = 1024;
-
 /// Parses the line of a source that starts at byte `offset`.
 pub(crate) fn parse_line(
     id: SourceId,

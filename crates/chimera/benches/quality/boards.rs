@@ -1,8 +1,8 @@
 //! Boards: one to four digits on a noisy canvas, a concept a digit. Digits of a pair come together more often than by
 //! chance, in all splits alike; rows that are learned from break no rule.
 
-use chimera::data::split::Split;
-use chimera::leaf::config::{LeafConfig, Schedule};
+use chimera_data::split::Split;
+use chimera_leaf::config::{LeafConfig, Schedule};
 
 use super::digits::{Pool, SIDE};
 use super::world::{Content, Drawn, Order, Rules, normal};

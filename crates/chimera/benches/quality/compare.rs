@@ -3,9 +3,9 @@
 
 use std::num::NonZeroUsize;
 
-use chimera::metric::MacroMean;
-use chimera::metric::bootstrap::{Draws, Interval, RESAMPLES, difference_of, mean_of};
-use chimera::metric::ranking::Ranking;
+use chimera_data::metric::MacroMean;
+use chimera_data::metric::bootstrap::{Draws, Interval, RESAMPLES, difference_of, mean_of};
+use chimera_data::metric::ranking::Ranking;
 
 use super::run::Scored;
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use chimera::data::split::Split;
+use chimera_data::split::Split;
 use flate2::read::GzDecoder;
 
 /// Pixels a side.

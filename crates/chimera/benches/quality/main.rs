@@ -1,9 +1,9 @@
 //! How well every method tells which samples break which rule, on data whose train rows break none: three worlds,
 //! each in some settings, each with several seeds. A seed draws data, leaf bank and gates anew.
 //!
-//!     cargo bench -p chimera --bench quality
-//!     cargo bench -p chimera --bench quality -- --worlds boards,shift --seeds 3 --out quality.md
-//!     cargo bench -p chimera --bench quality -- --quick --methods indep-cal,chimera --csv quality.csv
+//!     cargo bench -p chimera-detect --bench quality
+//!     cargo bench -p chimera-detect --bench quality -- --worlds boards,shift --seeds 3 --out quality.md
+//!     cargo bench -p chimera-detect --bench quality -- --quick --methods indep-cal,chimera --csv quality.csv
 //!
 //! Scores are 1 - p; with `--gated` they are what `score` writes for a rule: an implication is weighed by its antecedent.
 //!

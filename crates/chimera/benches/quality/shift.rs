@@ -1,8 +1,8 @@
 //! Attributes of classes under a shift: every sample has the attributes of its class. Classes that training shows
 //! break no rule; of those that it never shows, some break each rule.
 
-use chimera::data::split::Split;
-use chimera::leaf::config::LeafConfig;
+use chimera_data::split::Split;
+use chimera_leaf::config::LeafConfig;
 
 use super::digits::SIDE;
 use super::world::{Content, Drawn, Order, Rules, direction, is_normal, normal};

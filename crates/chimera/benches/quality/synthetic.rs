@@ -2,8 +2,8 @@
 //! on the sample's style. The angle between them says how much of a concept can be explained by its label alone.
 //! Since everything is known, so is the best answer that anybody could give.
 
-use chimera::data::split::Split;
-use chimera::leaf::config::LeafConfig;
+use chimera_data::split::Split;
+use chimera_leaf::config::LeafConfig;
 
 use super::world::{Content, Drawn, Order, Rules, direction, is_normal, normal};
 

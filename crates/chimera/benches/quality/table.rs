@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use chimera::metric::MacroMean;
+use chimera_data::metric::MacroMean;
 
 use super::compare::{Difference, Measured, difference, mean, share};
 use super::world::World;

@@ -1,8 +1,8 @@
 //! What a world gives: rows of labels with what each is for, what the encoder sees of them, and rules that no row
 //! breaks from which anything is learned.
 
-use chimera::data::split::Split;
-use chimera::leaf::config::LeafConfig;
+use chimera_data::split::Split;
+use chimera_leaf::config::LeafConfig;
 use chimera_logic::load::load_text;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::truth::holds;

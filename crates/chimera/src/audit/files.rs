@@ -5,11 +5,12 @@ use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use chimera_data::dataset::Dataset;
+use chimera_data::error::{Error, Result};
+use chimera_data::new_folder::NewFolder;
+
 use super::page::{Pictures, page};
 use super::{Audit, Suspect};
-use crate::data::dataset::Dataset;
-use crate::error::{Error, Result};
-use crate::new_folder::NewFolder;
 
 /// The columns of `audit.csv`.
 const COLUMNS: [&str; 9] = ["id", "split", "rule", "verdict", "concept", "label", "opinion", "confidence", "repair"];

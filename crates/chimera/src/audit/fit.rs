@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use chimera_data::dataset::Dataset;
+use chimera_data::error::{Error, Result};
+use chimera_leaf::stream::Sources;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::vocabulary::ConceptId;
 
-use crate::data::dataset::Dataset;
-use crate::error::{Error, Result};
 use crate::gate::heads::concepts_of;
-use crate::leaf::stream::Sources;
 use crate::model::Model;
 
 /// Makes sure that a model can judge labels of a dataset under rules, before anything is encoded.

@@ -16,6 +16,10 @@ mod tests;
 use std::cmp::Reverse;
 use std::num::NonZeroUsize;
 
+use chimera_data::dataset::Dataset;
+use chimera_data::error::Result;
+use chimera_data::split::Split;
+use chimera_leaf::encode::EncodedRows;
 use chimera_logic::bdd::{Diagrams, Limits};
 use chimera_logic::rules::RuleSet;
 use chimera_logic::vocabulary::ConceptId;
@@ -27,12 +31,8 @@ pub use self::judge::{LIKELY, SURE, Verdict};
 use self::judge::{Said, judge};
 pub use self::opinion::FEWEST_LABELS;
 use self::opinion::Opinions;
-use crate::data::dataset::Dataset;
-use crate::data::split::Split;
-use crate::error::Result;
 use crate::eval::truth::{RuleTruths, labels_of};
 use crate::gate::heads::concepts_of;
-use crate::leaf::encode::EncodedRows;
 use crate::report::html::counted;
 
 /// A concept of a broken rule.
@@ -119,7 +119,7 @@ pub struct Audit {
     /// Rows to learn from that were looked at: train and calibration.
     pub rows: usize,
     /// Those without a medium that can be looked at, which are left out.
-    pub without_medium: usize,
+    pub(crate) without_medium: usize,
     /// Every rule, in the order of the rules.
     pub rules: Vec<AuditedRule>,
     /// Rows that break a rule, probable label errors first, the most probable in front.

@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use chimera_data::dataset::Dataset;
+use chimera_data::dataset::rows::FitRows;
+use chimera_data::error::Result;
+use chimera_data::metric::columns::ScoreTable;
+use chimera_data::parallel::in_parallel;
+use chimera_leaf::calibrate::{Calibration, Method};
 use chimera_logic::bits::TruthTable;
 
 use super::logistic::{Head, Lesson};
 use crate::baseline::{FOLDS, parts_of};
-use crate::data::dataset::Dataset;
-use crate::data::rows::FitRows;
-use crate::error::Result;
 use crate::eval::truth::labels_of;
-use crate::leaf::calibrate::{Calibration, Method};
-use crate::metric::columns::ScoreTable;
-use crate::parallel::in_parallel;
 
 /// A concept that fewer train rows show, or fewer do not, is one of which nothing can be told.
 pub const FEWEST_LABELS: usize = 10;

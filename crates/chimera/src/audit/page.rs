@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 
+use chimera_data::dataset::Dataset;
+use chimera_data::parallel::in_parallel;
+
 use super::{Audit, LIKELY, SURE, Suspect, Verdict};
-use crate::data::dataset::Dataset;
 use crate::eval::gallery::{MOST_BYTES, SIDE, in_page, thumbnail};
-use crate::parallel::in_parallel;
 use crate::report::html::{counted, escape, grouped, name, table};
 use crate::report::{document, looks};
 

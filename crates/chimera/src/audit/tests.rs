@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use chimera_data::import::{TableImport, import_table};
 use chimera_logic::load::load_text;
 
 use super::*;
-use crate::data::import::{TableImport, import_table};
 
 const RULES: &str = "watched: a => b\nsafe: c => !d\neither: e | f\n";
 const CONCEPTS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use chimera_data::dataset::Dataset;
+use chimera_data::dataset::rows::Rows;
+use chimera_data::error::{Error, Result};
+use chimera_leaf::encode::EncodedRows;
 use serde::{Deserialize, Serialize};
 
-use crate::data::dataset::Dataset;
-use crate::data::rows::Rows;
-use crate::error::{Error, Result};
-use crate::gate::lesson::{Slices, print_of};
-use crate::leaf::encode::EncodedRows;
+use crate::gate::lesson::print_of;
+use crate::gate::slices::Slices;
 
 /// Parts of rows that are judged by what was fitted to the others.
 pub(crate) const FOLDS: usize = 5;
@@ -58,7 +59,7 @@ pub struct Violations {
     /// What to learn from, for each part.
     pub folds: Vec<Fold>,
     /// Who belongs to which part.
-    pub fold_of: FoldOf,
+    pub(crate) fold_of: FoldOf,
     /// Where they came from.
     pub fitted_on: FittedOn,
 }

@@ -5,20 +5,21 @@ mod folds;
 mod mono;
 mod oracle;
 
+use chimera_data::error::Result;
 use chimera_gate::train::{Negatives, Recipe};
 use chimera_logic::rules::RuleSet;
 
 pub(crate) use self::folds::{FOLDS, parts_of};
 pub use self::folds::{FittedOn, FoldOf, Violations};
 pub use self::oracle::CrossFitted;
-use crate::error::Result;
 use crate::gate::config::GateConfig;
-use crate::gate::heads::{self, ConceptHeads};
+use crate::gate::heads::ConceptHeads;
 use crate::gate::lesson::Lesson;
 use crate::gate::report::Counts;
 use crate::gate::rules::RuleGates;
 use crate::gate::stage::{self, GateEvent, Material, Place};
 use crate::gate::teacher::Teacher;
+use crate::gate::train_heads;
 
 /// A way to a rule's truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +94,7 @@ pub fn teach(
         Kind::Sem | Kind::MonoN => mono::teach(&course, Negatives::Same),
         Kind::MonoC => mono::teach(&course, Negatives::Chimera),
         Kind::IndepDeep => {
-            let taught = heads::teach(&lesson, rule_set, &course.recipe(Negatives::Same), config.seed, &teacher)?;
+            let taught = train_heads::teach(&lesson, rule_set, &course.recipe(Negatives::Same), config.seed, &teacher)?;
             let heads = ConceptHeads::new(rule_set, &taught.gates, &|concept| lesson.leaf_of(concept), lesson.width)?;
             let teaching = Teaching { counts: taught.counts, skipped: taught.skipped, fitted_on: None };
             Ok((Baseline::Concepts(heads), teaching))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chimera_data::error::Result;
 use chimera_gate::cone::{Cone, MOST_SPOTS};
 use chimera_gate::draw::Depth;
 use chimera_gate::evaluate::{PlacedGate, Source};
@@ -11,7 +12,6 @@ use chimera_gate::train::{Negatives, Recipe};
 use chimera_logic::dag::Node;
 
 use super::{Baseline, Course, Teaching};
-use crate::error::Result;
 use crate::gate::key::Key;
 use crate::gate::rules::{Root, RuleGates};
 use crate::gate::shelf::Wanted;

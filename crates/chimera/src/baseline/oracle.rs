@@ -1,22 +1,23 @@
 //! The supervised oracle: one gate a rule over `[z || 0]`, taught on samples of which some break the rule. Nothing that must
 //! do without such samples can be expected to do better.
 
+use chimera_data::error::Result;
 use chimera_gate::cone::{Cone, Features};
 use chimera_gate::draw::{Choice, Depth};
 use chimera_gate::evaluate::{PlacedGate, Source};
 use chimera_gate::ground::Ground;
 use chimera_gate::train::{Negatives, Problem, Recipe};
-
-use super::{Baseline, Course, FoldOf, Teaching, Violations};
+use chimera_leaf::encode::EncodedRows;
 use chimera_logic::rules::Rule;
 
-use crate::error::Result;
+use super::{Baseline, Course, FoldOf, Teaching, Violations};
+
 use crate::gate::key::{Key, feature_text};
-use crate::gate::lesson::{Slices, groups};
+use crate::gate::lesson::groups;
 use crate::gate::rules::{Root, RuleGates};
 use crate::gate::shelf::Wanted;
+use crate::gate::slices::Slices;
 use crate::gate::teacher::steps;
-use crate::leaf::encode::EncodedRows;
 
 /// Raised when the oracle is taught in another way.
 const VERSION: u32 = 1;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use chimera_data::metric::MacroMean;
+use chimera_data::metric::bootstrap::{Interval, difference_of};
 use serde::Serialize;
 
+use super::paired::{Tally, signed_rank_test};
 use super::resampled::MeanResamples;
 use super::{Evaluation, REFERENCE, ScoreKind};
-use crate::metric::MacroMean;
-use crate::metric::bootstrap::{Interval, difference_of};
-use crate::metric::paired::{Tally, signed_rank_test};
 use crate::score::method::Method;
 
 /// A method against independent events, on rules that both can tell, on the same rows.

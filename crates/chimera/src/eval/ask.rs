@@ -1,5 +1,10 @@
 //! One model, one seed, one method at a time: what there is to ask, and asking.
 
+use chimera_data::dataset::Dataset;
+use chimera_data::dataset::rows::TestRows;
+use chimera_data::error::{Error, Result};
+use chimera_data::metric::bootstrap::Draws;
+use chimera_leaf::encode::EncodedRows;
 use chimera_logic::rules::RuleSet;
 
 use super::MethodOf;
@@ -10,12 +15,7 @@ use super::replica::Site;
 use super::run::{Asked, Event};
 use super::score::{Scored, on_one_line, score};
 use super::truth::RuleTruths;
-use crate::data::dataset::Dataset;
-use crate::data::rows::TestRows;
-use crate::error::{Error, Result};
 use crate::gate::stage::Place;
-use crate::leaf::encode::EncodedRows;
-use crate::metric::bootstrap::Draws;
 use crate::model::Model;
 use crate::score::engine::Engine;
 use crate::score::method::Method;

@@ -1,14 +1,14 @@
 //! What is refused before anything is asked.
 
+use chimera_data::dataset::Dataset;
+use chimera_data::error::{Error, Result};
+use chimera_leaf::encode::EncodedRows;
+use chimera_leaf::weights;
 use chimera_logic::dag::Node;
 use chimera_logic::rules::RuleSet;
 
 use super::replica::Site;
 use super::run::Asked;
-use crate::data::dataset::Dataset;
-use crate::error::{Error, Result};
-use crate::leaf::encode::EncodedRows;
-use crate::leaf::weights;
 use crate::model::{self, ModelManifest};
 use crate::score::engine::Engine;
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use chimera_data::metric::reliability::Reliability;
+
 use super::gallery::{Gallery, Sorted};
 use super::measure::Measured;
 use super::resampled::Resampled;
@@ -10,7 +12,6 @@ use super::score::Scored;
 use super::truth::RuleTruths;
 use super::{AnomalyCell, Cell, Cells, MethodOf, RulePlot, ScoreKind};
 use crate::baseline::FittedOn;
-use crate::metric::reliability::Reliability;
 use crate::score::aggregate::Aggregation;
 use crate::score::method::Method;
 

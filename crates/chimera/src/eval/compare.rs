@@ -3,16 +3,16 @@
 
 mod kept;
 
+use chimera_data::error::{Error, Result};
+use chimera_data::metric::MacroMean;
+use chimera_data::metric::bootstrap::{Interval, difference_of};
 use serde::Serialize;
 
 use self::kept::KeptRule;
-pub(super) use self::kept::about_resamples;
+pub(crate) use self::kept::about_resamples;
 pub use self::kept::{Kept, RESAMPLED, Report};
 use super::FEW;
 use super::resampled::MeanResamples;
-use crate::error::{Error, Result};
-use crate::metric::MacroMean;
-use crate::metric::bootstrap::{Interval, difference_of};
 
 /// So many reasons and rules are named at once.
 const NAMED: usize = 5;
@@ -135,12 +135,6 @@ impl Comparison {
         let difference = after - before;
         let is_regression = difference < -tolerance && interval.is_some_and(|interval| interval.high < 0.0);
         Difference { rule, before, after, difference, interval, says_little: false, is_regression }
-    }
-
-    /// Whether anything is worse.
-    #[must_use]
-    pub fn has_regressions(&self) -> bool {
-        self.differences.iter().any(|difference| difference.is_regression)
     }
 }
 

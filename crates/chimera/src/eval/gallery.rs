@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
-use crate::data::dataset::Dataset;
-use crate::error::{Error, Result};
-use crate::media::jpeg::encode;
-use crate::media::reader::MediaReader;
-use crate::parallel::in_parallel;
-use crate::seed::stream;
+use chimera_data::dataset::Dataset;
+use chimera_data::error::{Error, Result};
+use chimera_data::media::jpeg::encode;
+use chimera_data::media::reader::MediaReader;
+use chimera_data::parallel::in_parallel;
+use chimera_data::seed::stream;
 
 /// Samples at either end.
 const ENDS: usize = 10;
@@ -56,7 +56,7 @@ pub struct Strip {
     /// They themselves.
     pub tiles: Vec<Tile>,
     /// Whether they are shown small.
-    pub is_small: bool,
+    pub(crate) is_small: bool,
 }
 
 /// What is shown of a rule, or of all of them.
@@ -70,7 +70,7 @@ pub struct Panel {
 
 /// Everything that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gallery {
+pub(crate) struct Gallery {
     /// Panels, that of whole samples first.
     pub panels: Vec<Panel>,
     /// Thumbnails as JPEG, by row.

@@ -4,15 +4,16 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use chimera_data::error::Result;
+use chimera_data::metric::bootstrap::{Draws, Interval, RESAMPLES};
+use chimera_data::metric::ranking::Ranking;
+use chimera_data::metric::reliability::{BINS, Reliability};
+
 use super::plot::RulePlot;
 use super::resampled::MeanResamples;
 use super::score::Scored;
 use super::truth::RuleTruths;
 use super::{AnomalyCell, Cell};
-use crate::error::Result;
-use crate::metric::bootstrap::{Draws, Interval, RESAMPLES};
-use crate::metric::ranking::Ranking;
-use crate::metric::reliability::{BINS, Reliability};
 use crate::score::method::Method;
 
 /// Rules that are ranked and drawn again at once: rankings of all of them would not fit in memory where there are thousands.

@@ -10,40 +10,38 @@ mod clock;
 mod collected;
 pub mod compare;
 mod coverage;
-mod files;
 pub mod gallery;
 mod measure;
+mod paired;
 mod plot;
 pub(crate) mod replica;
 pub mod resampled;
 mod run;
 mod score;
-pub mod seen;
 pub mod summary;
 pub mod truth;
 
 use std::collections::BTreeMap;
 
+use chimera_data::metric::MacroMean;
+use chimera_data::metric::bootstrap::Interval;
+use chimera_data::metric::leaf_table::LeafTable;
+use chimera_data::metric::ranking::RankMetrics;
+use chimera_data::metric::reliability::Reliability;
+use chimera_leaf::calibrate::Quality;
 use serde::{Deserialize, Serialize};
 
 pub use self::coverage::CoveredGate;
-pub use self::files::{check_place, write};
 use self::gallery::Gallery;
 pub use self::plot::RulePlot;
 use self::resampled::Resampled;
 pub use self::run::{Asked, Event, run};
 use crate::baseline::FittedOn;
-use crate::leaf::calibrate::Quality;
-use crate::metric::MacroMean;
-use crate::metric::bootstrap::Interval;
-use crate::metric::leaf_table::LeafTable;
-use crate::metric::ranking::RankMetrics;
-use crate::metric::reliability::Reliability;
 use crate::score::aggregate::Aggregation;
 use crate::score::method::Method;
 
 /// What all methods are compared with: independent events over calibrated leaves.
-pub const REFERENCE: Method = Method::IndepCal;
+pub(crate) const REFERENCE: Method = Method::IndepCal;
 
 /// Fewer rows of a kind than this say little: such numbers are marked.
 pub const FEW: u64 = 10;
@@ -105,7 +103,7 @@ pub struct About {
     /// How often rows were drawn again for intervals.
     pub resamples: usize,
     /// Whether rows were drawn by group.
-    pub by_group: bool,
+    pub(crate) by_group: bool,
 }
 
 impl About {
@@ -138,19 +136,19 @@ pub struct RuleOf {
     /// Test rows of which that is unknown.
     pub unknown: u64,
     /// Test rows that are not judged since an antecedent is absent in the labels alone.
-    pub out_of_vocabulary: u64,
+    pub(crate) out_of_vocabulary: u64,
     /// A hash of who breaks it.
     pub truth: String,
     /// Why `neural` is independent events here, at the first seed at which it is; `None` where it never is.
     pub fallback: Option<String>,
     /// The seeds at which it is.
-    pub fallback_seeds: Vec<u64>,
+    pub(crate) fallback_seeds: Vec<u64>,
 }
 
 impl RuleOf {
     /// Whether it can be measured, and enough rows tell.
     #[must_use]
-    pub fn says_enough(&self) -> bool {
+    pub(crate) fn says_enough(&self) -> bool {
         self.positives >= FEW && self.negatives >= FEW
     }
 }
@@ -186,7 +184,7 @@ pub type Cells = BTreeMap<(Method, ScoreKind, usize), Vec<Cell>>;
 
 /// Whether a sample breaks any rule, by one method and one way to one number, at one seed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AnomalyCell {
+pub(crate) struct AnomalyCell {
     /// The method.
     pub method: Method,
     /// How rules become one number.
@@ -228,9 +226,9 @@ pub struct Evaluation {
     /// Every rule and method on rows drawn again.
     pub resampled: Resampled,
     /// Every method, aggregation and seed.
-    pub anomalies: Vec<AnomalyCell>,
+    pub(crate) anomalies: Vec<AnomalyCell>,
     /// The violations that `learned-supervised` was fitted to; `None` where that is not there.
-    pub supervised_on: Option<FittedOn>,
+    pub(crate) supervised_on: Option<FittedOn>,
     /// How well concepts are recognised.
     pub leaves: LeafTable,
     /// How good concepts' probabilities are.
@@ -242,7 +240,7 @@ pub struct Evaluation {
     /// Which truth configurations train and test rows hold.
     pub coverage: Vec<CoveredGate>,
     /// Samples to look at.
-    pub gallery: Gallery,
+    pub(crate) gallery: Gallery,
     /// What is not there, and why.
     pub words: Vec<String>,
     /// The manifest of the model.
@@ -287,7 +285,7 @@ impl Evaluation {
 
     /// The interval of a rule's AUROC by `1 - p`, in the mean over seeds.
     #[must_use]
-    pub fn interval_of(&self, method: Method, rule: usize) -> Option<Interval> {
+    pub(crate) fn interval_of(&self, method: Method, rule: usize) -> Option<Interval> {
         let again = self.resampled.of(method, rule).filter(|_| self.tells(method, ScoreKind::Raw, rule))?;
         Interval::of(again)
     }

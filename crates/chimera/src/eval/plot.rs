@@ -1,6 +1,7 @@
 //! What is drawn of a rule: how scores of normal and violating samples are spread, and the curve of false and true alarms.
 
-use crate::metric::ranking::Ranking;
+use chimera_data::metric::ranking::Ranking;
+
 use crate::score::method::Method;
 
 /// Bars of a histogram, over scores from 0 to 1.
@@ -19,7 +20,7 @@ pub struct RulePlot {
     /// Samples on which it holds, by score.
     pub normal: [u32; BARS],
     /// Samples that break it, by score.
-    pub violating: [u32; BARS],
+    pub(crate) violating: [u32; BARS],
     /// Shares of false and of true alarms; empty where that is undefined.
     pub curve: Vec<(f64, f64)>,
 }

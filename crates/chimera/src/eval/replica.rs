@@ -5,22 +5,22 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use burn::tensor::Device;
+use chimera_data::dataset::Dataset;
+use chimera_data::error::{Error, Result};
+use chimera_data::file::{self, mark_used};
+use chimera_leaf::bank::LeafBank;
+use chimera_leaf::config::{LeafConfig, Weights};
+use chimera_leaf::device::Device;
+use chimera_leaf::device::gpu_number;
+use chimera_leaf::encode::EncodedRows;
+use chimera_leaf::stage::{self as leaves, Cached, StageEvent, Workplace};
+use chimera_leaf::train::Start;
 use chimera_logic::rules::RuleSet;
 
 use super::run::Event;
-use crate::data::dataset::Dataset;
-use crate::error::{Error, Result};
-use crate::file::{self, mark_used};
 use crate::gate::config::GateConfig;
 use crate::gate::section::GateSection;
 use crate::gate::stage::{self as gates, GateStage, Material, Place};
-use crate::leaf::bank::LeafBank;
-use crate::leaf::config::{LeafConfig, Weights};
-use crate::leaf::device::gpu_number;
-use crate::leaf::encode::EncodedRows;
-use crate::leaf::stage::{self as leaves, Cached, StageEvent, Workplace};
-use crate::leaf::train::Start;
 use crate::model::{self, CHECKPOINT, GATES, LOG, MANIFEST, Model};
 use crate::score::engine::Engine;
 
@@ -169,7 +169,7 @@ fn name_of(
         // A GPU rounds in another way.
         gpu_number(device).is_some(),
         gate,
-        chimera_logic::printer::format_rules(rule_set),
+        chimera_logic::rules::format_rules(rule_set),
     );
     let text = serde_json::to_vec(&parts).map_err(|error| Error::input(error.to_string(), None))?;
     // Models of another layout could not be opened, and would be refused again in each run.

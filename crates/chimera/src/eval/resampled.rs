@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::metric::bootstrap::Interval;
+use chimera_data::metric::bootstrap::Interval;
+
 use crate::score::method::Method;
 
 /// Resamples of a mean over rules. All of them are means over the same rules: where a resample has no row of one of the kinds, a

@@ -4,8 +4,19 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use burn::tensor::Device;
+use chimera_data::dataset::Dataset;
+use chimera_data::dataset::assign::DEFAULT_SEED;
+use chimera_data::error::{Error, Result};
+use chimera_data::metric::bootstrap::{Draws, RESAMPLES};
+use chimera_data::metric::columns::ScoreTable;
+use chimera_data::metric::leaf_table::LeafTable;
+use chimera_leaf::device::Device;
+use chimera_leaf::encoder::EncoderConfig;
+use chimera_leaf::stage::StageEvent;
+use chimera_leaf::stream::Sources;
 use chimera_logic::rules::RuleSet;
+use chimera_mine::record::MiningRecord;
+use chimera_mine::record::refuse_selected;
 
 use super::ask::{Subject, Test, open};
 use super::check::{check_concepts, check_refit, encode_training};
@@ -14,24 +25,14 @@ use super::collected::Collected;
 use super::coverage::covered;
 use super::replica::Site;
 use super::score::on_one_line;
-use super::seen::{SeenRows, refuse_seen, refuse_selected};
 use super::truth::{RuleTruths, labels_of};
 use super::{About, AnomalyCell, Cell, Cells, Evaluation, RuleOf, ScoreKind};
-use crate::data::assign::DEFAULT_SEED;
-use crate::data::dataset::Dataset;
-use crate::error::{Error, Result};
 use crate::gate::stage::GateEvent;
-use crate::leaf::encoder::EncoderConfig;
-use crate::leaf::stage::StageEvent;
-use crate::leaf::stream::Sources;
-use crate::metric::bootstrap::{Draws, RESAMPLES};
-use crate::metric::columns::ScoreTable;
-use crate::metric::leaf_table::LeafTable;
-use crate::mine::record::MiningRecord;
 use crate::model;
 use crate::score::aggregate::Aggregation;
 use crate::score::engine::check_vocabulary;
 use crate::score::method::Method;
+use crate::seen::{SeenRows, refuse_seen};
 
 /// What is asked.
 #[derive(Debug)]

@@ -2,10 +2,11 @@
 
 use std::num::NonZeroUsize;
 
+use chimera_data::dataset::Dataset;
+use chimera_data::error::{Error, Result};
+use chimera_leaf::encode::EncodedRows;
+
 use crate::baseline::FittedOn;
-use crate::data::dataset::Dataset;
-use crate::error::{Error, Result};
-use crate::leaf::encode::EncodedRows;
 use crate::score::aggregate::{Aggregation, RuleScore};
 use crate::score::engine::{Engine, Scoring};
 use crate::score::method::Method;

@@ -3,20 +3,20 @@
 
 use std::collections::BTreeMap;
 
+use chimera_data::metric::MacroMean;
+use chimera_data::metric::bootstrap::{Interval, mean_of};
+use chimera_data::metric::leaf_table::LeafMeans;
+use chimera_data::metric::ranking::RankMetrics;
 use serde::Serialize;
 
 use super::against::{Against, against};
 use super::resampled::MeanResamples;
 use super::{About, AnomalyCell, Evaluation, MethodOf, RuleOf, ScoreKind};
 use crate::baseline::FittedOn;
-use crate::metric::MacroMean;
-use crate::metric::bootstrap::{Interval, mean_of};
-use crate::metric::leaf_table::LeafMeans;
-use crate::metric::ranking::RankMetrics;
 use crate::score::method::Method;
 
 /// Raised when a reader of older files would be misled.
-pub const SCHEMA: u32 = 2;
+pub(crate) const SCHEMA: u32 = 2;
 
 /// A number over seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -120,7 +120,7 @@ pub struct Summary<'a> {
     #[serde(flatten)]
     pub about: &'a About,
     /// Rules that have an AUROC by every method.
-    pub common_rules: usize,
+    pub(crate) common_rules: usize,
     /// These by number.
     #[serde(skip)]
     pub common: Vec<usize>,

@@ -13,7 +13,7 @@ use chimera_logic::rules::RuleSet;
 use chimera_logic::syntax::Op;
 use chimera_logic::truth::Program;
 
-use crate::data::dataset::Dataset;
+use chimera_data::dataset::Dataset;
 
 /// The truth of every rule on some rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct RuleTruths {
     /// Whether a rule is broken, `[rule][row]`; `None` where that cannot be told.
     pub broken: Vec<Vec<Option<bool>>>,
     /// For each rule, rows that are not judged since an antecedent is absent in the labels alone.
-    pub out_of_vocabulary: Vec<usize>,
+    pub(crate) out_of_vocabulary: Vec<usize>,
 }
 
 impl RuleTruths {
@@ -113,7 +113,7 @@ mod tests {
     use chimera_logic::vocabulary::Vocabulary;
 
     use super::*;
-    use crate::data::import::{TableImport, import_table};
+    use chimera_data::import::{TableImport, import_table};
 
     fn truths(text: &str) -> RuleTruths {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Patches that are laid over a picture: what a score loses without them is what they say.
 
-use crate::media::frames::FrameShape;
+use chimera_data::media::frames::FrameShape;
 
 /// Cells a side of the grid that patches lie on, and that maps are drawn on.
 pub const CELLS: usize = 16;

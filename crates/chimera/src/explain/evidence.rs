@@ -4,13 +4,12 @@
 //! Large patches all over a frame first, then small ones where most is lost. Losses are in logits, which tell apart what probabilities
 //! near 0 and 1 do not.
 
+use chimera_data::error::Result;
+use chimera_leaf::calibrate::{Calibration, Method as Calibrated};
+use chimera_leaf::look::{Encoded, Look};
 use chimera_logic::vocabulary::ConceptId;
 
 use super::cover::{CELLS, Patch, spread};
-use super::look::{Encoded, Look};
-use crate::error::Result;
-use crate::leaf::calibrate::{Calibration, Method as Calibrated};
-use crate::score::samples::Encodings;
 
 /// The weight of small patches against large ones, in how many large ones small ones are laid: what pointed at objects most often
 /// (`docs/explain.md`). Rules after the first look into fewer, so that several cost little more than one.

@@ -3,25 +3,25 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use burn::tensor::Device;
+use chimera_data::error::{Error, Result};
+use chimera_leaf::calibrate::Method as Calibrated;
+use chimera_leaf::device::Device;
+use chimera_leaf::look::{Encoded, Look};
+use chimera_leaf::stream::Sources;
 use chimera_logic::dag::{Edge, Node, NodeId};
 use chimera_logic::rules::RuleSet;
 use chimera_logic::vocabulary::ConceptId;
 
 use super::evidence::{self, Broken, Maps};
-use super::look::{Encoded, Look};
 use super::mend::{Bearing, Literal, Mending};
 use super::moments::{self, Moments};
 use super::parts::Parts;
 use super::told::{BreachTold, ChangeTold, ConceptTold, Explanation, MapTold, PartTold, RuleTold, Shown, Standing};
-use crate::error::{Error, Result};
-use crate::leaf::calibrate::Method as Calibrated;
-use crate::leaf::stream::Sources;
 use crate::score::engine::{Engine, Scoring};
 use crate::score::flag::{FlagParams, Flags, Thresholds};
 use crate::score::method::Method;
 use crate::score::ready::Ready;
-use crate::score::samples::{Encodings, SampleScores};
+use crate::score::samples::SampleScores;
 
 /// Frames of a video in which rules and concepts are looked for.
 const LOOKED_AT: usize = 2;

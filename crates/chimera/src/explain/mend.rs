@@ -3,7 +3,7 @@
 
 use chimera_logic::bdd::repair::{CERTAIN_COST, flip_cost, likelier_value};
 use chimera_logic::bdd::{Diagrams, Limits};
-use chimera_logic::dag::{Edge, Node, NodeId};
+use chimera_logic::dag::{Edge, NodeId};
 use chimera_logic::printer::quote_name;
 use chimera_logic::prob::Probabilities;
 use chimera_logic::rules::RuleSet;
@@ -41,11 +41,11 @@ impl Change {
 
 /// The likeliest way to break a rule, and what would turn it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mend {
+pub(crate) struct Mend {
     /// The most probable values of its concepts with which it is broken.
     pub breach: Vec<Literal>,
     /// Their probability, concepts being independent.
-    pub breach_probability: f64,
+    pub(crate) breach_probability: f64,
     /// True where these values are what is most probable anyway.
     pub is_likeliest: bool,
     /// The cheapest change: it mends the rule where the breach is likeliest, and breaks it where not.
@@ -67,7 +67,7 @@ impl Mend {
 
 /// The effect of a part of a rule on its truth.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bearing {
+pub(crate) struct Bearing {
     /// The part.
     pub node: NodeId,
     /// The value of the part with which the rule is more probable; `None` where its value makes no difference, or it can only
@@ -81,7 +81,7 @@ pub struct Bearing {
 
 /// One rule over probabilities of its concepts.
 #[derive(Debug)]
-pub struct Mending<'a> {
+pub(crate) struct Mending<'a> {
     rule_set: &'a RuleSet,
     root: Edge,
     /// Of every concept of the vocabulary.
@@ -94,13 +94,13 @@ impl<'a> Mending<'a> {
     /// # Panics
     /// Where there is no such rule.
     #[must_use]
-    pub fn new(rule_set: &'a RuleSet, rule: usize, concepts: &'a [f64]) -> Self {
+    pub(crate) fn new(rule_set: &'a RuleSet, rule: usize, concepts: &'a [f64]) -> Self {
         Self { rule_set, root: rule_set.rules[rule].root, concepts }
     }
 
     /// How the rule is broken and mended; `None` where it cannot be broken, cannot hold, or is too large to count.
     #[must_use]
-    pub fn mend(&self) -> Option<Mend> {
+    pub(crate) fn mend(&self) -> Option<Mend> {
         let probabilities = Probabilities::of_sample(self.concepts).ok()?;
         let mut diagrams = Diagrams::new(&self.rule_set.dag, &[self.root], Limits::default());
         let [holding, broken] = [false, true].map(|negated| diagrams.compile(self.root.negate_if(negated)));
@@ -131,7 +131,7 @@ impl<'a> Mending<'a> {
     /// Where a part certainly has one value, the other is taken as the least change of what is certain: [`LEAST`] stands for
     /// probabilities of 0, so that of all worlds those with the fewest such changes weigh nearly everything.
     #[must_use]
-    pub fn bearings(&self) -> Option<(f64, Vec<Bearing>)> {
+    pub(crate) fn bearings(&self) -> Option<(f64, Vec<Bearing>)> {
         let open: Vec<f64> = self.concepts.iter().map(|p| p.clamp(LEAST, 1.0 - LEAST)).collect();
         let (probabilities, open) =
             (Probabilities::of_sample(self.concepts).ok()?, Probabilities::of_sample(&open).ok()?);
@@ -163,18 +163,6 @@ impl<'a> Mending<'a> {
         bearings.sort_by(|one, other| other.lift.total_cmp(&one.lift).then(one.node.index().cmp(&other.node.index())));
         Some((now, bearings))
     }
-
-    /// The concepts of the rule, in the order of the vocabulary.
-    #[must_use]
-    pub fn concepts(&self) -> Vec<ConceptId> {
-        let leaf = |node: NodeId| match self.rule_set.dag.node(node) {
-            Node::Leaf(concept) => Some(concept),
-            Node::Gate(..) => None,
-        };
-        let mut concepts: Vec<ConceptId> = self.rule_set.dag.cone(&[self.root]).into_iter().filter_map(leaf).collect();
-        concepts.sort_unstable();
-        concepts
-    }
 }
 
 #[cfg(test)]
@@ -184,6 +172,7 @@ mod tests {
     use chimera_logic::vocabulary::Vocabulary;
 
     use super::*;
+    use crate::gate::heads::concepts_of;
 
     const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -227,7 +216,7 @@ mod tests {
                 let mending = Mending::new(&rule_set, 0, &p);
                 let mend = mending.mend().unwrap();
                 likeliest[usize::from(mend.is_likeliest)] += 1;
-                let own = mending.concepts();
+                let own: Vec<ConceptId> = concepts_of(&rule_set, 0).collect();
                 let of = |world: &[bool]| -> f64 {
                     own.iter().map(|c| if world[c.index()] { p[c.index()] } else { 1.0 - p[c.index()] }).product()
                 };

@@ -3,7 +3,6 @@
 pub mod cover;
 pub mod evidence;
 pub mod explainer;
-pub mod look;
 pub mod mend;
 mod moments;
 pub mod page;

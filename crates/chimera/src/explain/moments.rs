@@ -2,10 +2,11 @@
 
 use std::num::NonZeroUsize;
 
+use chimera_data::error::Result;
+use chimera_leaf::look::{Encoded, Look};
+
 use super::evidence::{Broken, seen};
-use super::look::{Encoded, Look};
 use super::told::WhenTold;
-use crate::error::Result;
 use crate::score::ready::Ready;
 use crate::score::samples::SampleScores;
 

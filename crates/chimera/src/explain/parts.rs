@@ -3,12 +3,12 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use burn::tensor::Device;
+use chimera_data::error::Result;
+use chimera_leaf::device::Device;
 use chimera_logic::attributes::Attributes;
 use chimera_logic::dag::{Edge, NodeId};
 use chimera_logic::rules::{Rule, RuleSet};
 
-use crate::error::Result;
 use crate::score::engine::Engine;
 use crate::score::method::Method;
 

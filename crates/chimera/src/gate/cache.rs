@@ -7,12 +7,12 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use chimera_data::error::{Error, Result};
+use chimera_data::file::{mark_used, write_to_cache};
 use chimera_gate::gate::Shape;
 
 use super::key::Key;
 use super::stored::{StoredGate, file_name};
-use crate::error::{Error, Result};
-use crate::file::{mark_used, write_to_cache};
 
 /// The folder of all gates in a cache folder.
 pub(crate) const FOLDER: &str = "gates";
@@ -22,7 +22,7 @@ pub(crate) const DAMAGED: &str = "damaged";
 
 /// The folder of all gates.
 #[derive(Clone, Debug)]
-pub struct GateCache {
+pub(crate) struct GateCache {
     folder: PathBuf,
 }
 
@@ -45,7 +45,7 @@ pub enum Found {
 impl GateCache {
     /// The gates in a cache folder.
     #[must_use]
-    pub fn new(cache: &Path) -> Self {
+    pub(crate) fn new(cache: &Path) -> Self {
         Self { folder: cache.join(FOLDER) }
     }
 
@@ -57,7 +57,7 @@ impl GateCache {
     ///
     /// # Errors
     /// A file that the system does not let us read.
-    pub fn get(&self, key: &Key, shape: Shape) -> Result<Found> {
+    pub(crate) fn get(&self, key: &Key, shape: Shape) -> Result<Found> {
         let path = self.path(key);
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
@@ -88,7 +88,7 @@ impl GateCache {
     ///
     /// # Errors
     /// A folder that cannot be written.
-    pub fn put(&self, key: &Key, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn put(&self, key: &Key, bytes: &[u8]) -> Result<()> {
         let path = self.path(key);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|cause| Error::write(folder, cause))?;

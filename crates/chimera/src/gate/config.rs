@@ -5,8 +5,8 @@ use chimera_gate::train::Recipe;
 pub use chimera_gate::train::{Arithmetic, Negatives};
 use serde::{Deserialize, Serialize};
 
-use crate::data::assign::DEFAULT_SEED;
-use crate::error::{Error, Result};
+use chimera_data::dataset::assign::DEFAULT_SEED;
+use chimera_data::error::{Error, Result};
 
 /// What a leaf gives its gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ impl GateConfig {
 
     /// The choices for gates and heads that are taught on grafts beside those of a model.
     #[must_use]
-    pub fn for_grafts(&self) -> Self {
+    pub(crate) fn for_grafts(&self) -> Self {
         Self { negatives: Negatives::Graft, strict: false, grafts: false, ..self.clone() }
     }
 

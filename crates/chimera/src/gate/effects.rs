@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use chimera_data::error::{Error, Result};
+use chimera_data::file::write_atomic;
+use chimera_data::parallel::{in_parallel, join_columns, parts};
 use chimera_gate::cone::Features;
 use chimera_gate::effects::{Design, Explained};
 use chimera_gate::graft::{Effects, Labels};
@@ -13,11 +16,8 @@ use chimera_logic::vocabulary::Vocabulary;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use super::lesson::Slices;
 use super::named::{concepts_in, named_concepts};
-use crate::error::{Error, Result};
-use crate::file::write_atomic;
-use crate::parallel::{in_parallel, join_columns, parts};
+use super::slices::Slices;
 
 /// Numbers of z that a thread fits at a time.
 const TOGETHER: usize = 16;

@@ -11,7 +11,7 @@ use chimera_gate::gate::{ARCHITECTURE, Shape};
 use chimera_gate::train::Recipe;
 use chimera_logic::syntax::Op;
 
-use crate::error::{Error, Result};
+use chimera_data::error::{Error, Result};
 
 /// A key: its text and the hash that is its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,7 +91,7 @@ pub(crate) fn feature_text(feature: &LeafFeature) -> String {
 
 /// What the keys of all gates of a run have in common.
 #[derive(Clone, Debug)]
-pub struct Common<'a> {
+pub(crate) struct Common<'a> {
     /// The hash of the encoder's fingerprint.
     pub encoder: &'a str,
     /// How gates are taught.
@@ -110,7 +110,13 @@ impl Common<'_> {
     ///
     /// # Errors
     /// Never in practice: a recipe that cannot be written as text.
-    pub fn gate(&self, op: Op, operands: &[(&Key, bool)], shape: Shape, filter: Option<(&Key, bool)>) -> Result<Key> {
+    pub(crate) fn gate(
+        &self,
+        op: Op,
+        operands: &[(&Key, bool)],
+        shape: Shape,
+        filter: Option<(&Key, bool)>,
+    ) -> Result<Key> {
         let recipe = recipe_text(self.recipe)?;
         let mut text = format!("chimera gate 2\nop {}\n", op.name().to_lowercase());
         let not = |negated: bool| if negated { "not " } else { "" };

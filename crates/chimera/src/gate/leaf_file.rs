@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use chimera_data::error::{Error, Result};
+use chimera_data::file::write_atomic;
 use chimera_gate::cone::LeafFeature;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::naming::ConceptFeatures;
-use crate::error::{Error, Result};
-use crate::file::write_atomic;
 
 /// Writes features of leaves under the name of their content, and gives that name; `None` where all leaves give z.
 pub(super) fn write(leaves: &ConceptFeatures, folder: &Path) -> Result<Option<String>> {

@@ -4,10 +4,15 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use chimera_gate::cone::{Features, LeafFeature, Moments};
+use chimera_data::dataset::Dataset;
+use chimera_data::dataset::rows::{FitRows, Rows};
+use chimera_data::error::{Error, Result};
+use chimera_gate::cone::{LeafFeature, Moments};
 use chimera_gate::graft::{Effects, Labels};
 use chimera_gate::ground::Ground;
 use chimera_gate::trust::Trial;
+use chimera_leaf::bank::LeafBank;
+use chimera_leaf::encode::EncodedRows;
 use chimera_logic::bits::TruthTable;
 use chimera_logic::dag::{Dag, Node, NodeId};
 use chimera_logic::rules::RuleSet;
@@ -16,14 +21,10 @@ use chimera_logic::truth::Program;
 use super::config::{GateConfig, LeafFeatures};
 use super::effects;
 use super::heads::ConceptHeads;
+use super::material::Material;
 use super::naming::{Lineage, Naming};
-use super::stage::Material;
+use super::slices::Slices;
 use super::trust::{Trust, concepts, left_out, seen};
-use crate::data::dataset::Dataset;
-use crate::data::rows::{FitRows, Rows};
-use crate::error::{Error, Result};
-use crate::leaf::bank::LeafBank;
-use crate::leaf::encode::EncodedRows;
 
 /// Rows that tell whether effects carry over to what was left out.
 const LEFT_OUT: usize = 4_000;
@@ -36,21 +37,6 @@ const LEAST_SHOWN: f64 = 0.05;
 
 /// Numbers that are hashed at a time: row by row takes several times as long.
 const HASHED: usize = 1 << 14;
-
-/// z of some rows of a dataset.
-pub(crate) struct Slices<'a>(pub(crate) Vec<&'a [f32]>);
-
-impl Features for Slices<'_> {
-    fn of(&self, row: usize) -> &[f32] {
-        self.0[row]
-    }
-}
-
-impl<'a> Slices<'a> {
-    pub(crate) fn of_rows(encoded: &'a EncodedRows, rows: &[usize]) -> Self {
-        Self(rows.iter().map(|&row| encoded.z(row).unwrap_or_default()).collect())
-    }
-}
 
 /// Rows to learn from, and everything that comes with them.
 pub(crate) struct Lesson<'a> {

@@ -8,31 +8,30 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chimera_data::error::{Error, Result};
+use chimera_data::parallel::in_parallel;
 use chimera_gate::gate::{Gate, Shape};
 use chimera_gate::train::Recipe;
+use chimera_leaf::bank::{Fingerprint, LeafBankConfig};
 use chimera_logic::dag::{Edge, NodeId};
 use chimera_logic::rules::RuleSet;
 
-use super::grafts::GraftSection;
 use super::heads::ConceptHeads;
 use super::key::Key;
 use super::leaf_file;
 use super::naming::{ConceptFeatures, Naming};
 use super::plan::{Plan, Planned};
 use super::rules::{Root, RuleGates};
-use super::section::{GATES, GateSection, GateSet};
+use super::section::{GATES, GateSection, GateSet, GraftSection};
 use super::shelf::look_up;
 use super::stored::{StoredGate, file_name};
-use crate::error::{Error, Result};
-use crate::model::ModelManifest;
-use crate::parallel::in_parallel;
 
 /// So many nodes without a gate are named.
 const MOST_NAMED: usize = 20;
 
 /// What becomes of rules whose gates nobody has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MissingGates {
+pub(crate) enum MissingGates {
     /// They are an error.
     Refused,
     /// They have none.
@@ -41,7 +40,7 @@ pub enum MissingGates {
 
 /// The gates of a model, not yet read, with everything that names them.
 #[derive(Debug)]
-pub struct ModelGates<'a> {
+pub(crate) struct ModelGates<'a> {
     folder: PathBuf,
     section: &'a GateSection,
     concepts: &'a [String],
@@ -51,16 +50,21 @@ pub struct ModelGates<'a> {
 }
 
 impl<'a> ModelGates<'a> {
-    /// Opens the gates of a model whose folder need not be its own.
+    /// Opens the gates of a model with this leaf bank and encoder, whose folder need not be its own.
     ///
     /// # Errors
     /// A file that is missing or was changed.
-    pub fn open(folder: &Path, manifest: &'a ModelManifest, section: &'a GateSection) -> Result<Self> {
-        let (folder, width) = (folder.join(GATES), manifest.bank.encoder.features());
+    pub(crate) fn open(
+        folder: &Path,
+        bank: &'a LeafBankConfig,
+        encoder: &Fingerprint,
+        section: &'a GateSection,
+    ) -> Result<Self> {
+        let (folder, width) = (folder.join(GATES), bank.encoder.features());
         let leaves = section.features.as_ref().map(|name| leaf_file::read(&folder.join(name))).transpose()?;
         let leaves = leaves.unwrap_or_default();
-        let naming = Naming::new(&section.lineage, &leaves, &manifest.encoder.hash, width);
-        Ok(Self { folder, section, concepts: &manifest.bank.concepts, leaves, naming, width })
+        let naming = Naming::new(&section.lineage, &leaves, &encoder.hash, width);
+        Ok(Self { folder, section, concepts: &bank.concepts, leaves, naming, width })
     }
 
     /// The manifest's part about them.
@@ -72,7 +76,7 @@ impl<'a> ModelGates<'a> {
     ///
     /// # Errors
     /// Files that are missing, were changed, or are not the gates of these rules.
-    pub fn rules(&self, set: &GateSet<'_>, threads: NonZeroUsize) -> Result<RuleGates> {
+    pub(crate) fn rules(&self, set: &GateSet<'_>, threads: NonZeroUsize) -> Result<RuleGates> {
         let rule_set = self.section.rule_set(self.concepts)?;
         let plan = self.own_plan(set, &rule_set)?;
         let needed: BTreeSet<&String> = plan.gates.iter().map(|planned| &planned.key.hash).collect();
@@ -101,7 +105,7 @@ impl<'a> ModelGates<'a> {
     ///
     /// # Errors
     /// Nodes without a gate, by their formulas, and files that were changed.
-    pub fn of_rules(
+    pub(crate) fn of_rules(
         &self,
         set: &GateSet<'_>,
         rule_set: &RuleSet,

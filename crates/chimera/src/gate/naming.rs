@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use chimera_data::error::{Error, Result};
 use chimera_gate::cone::LeafFeature;
 use chimera_gate::gate::{ARCHITECTURE, Shape};
 use chimera_gate::train::Recipe;
@@ -12,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use super::key::{Common, Key, effects_text, recipe_text};
 use super::plan::Plan;
-use crate::error::{Error, Result};
 
 /// Raised when heads are trained in another way.
 const HEADS: u32 = 1;

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use chimera_data::error::{Error, Result};
 use chimera_gate::gate::Shape;
 use chimera_logic::dag::{Node, NodeId};
 use chimera_logic::rules::RuleSet;
 
 use super::key::{Common, Key};
-use crate::error::{Error, Result};
 
 /// A gate that is needed.
 #[derive(Clone, Debug)]

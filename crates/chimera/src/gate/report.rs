@@ -1,11 +1,13 @@
 //! What became of each gate and each rule: `gates.json` of a model.
 
+use std::collections::BTreeMap;
+
 use chimera_gate::audit::Audit;
 use serde::{Deserialize, Serialize};
 
 use super::config::GateConfig;
 use super::effects::ExplainedReport;
-use super::grafts::GraftsReport;
+use super::trust::Trust;
 
 /// How a gate came into the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,6 +125,21 @@ pub struct GatesReport {
     pub rules: Vec<RuleReport>,
     /// The gates, children first.
     pub gates: Vec<GateReport>,
+}
+
+/// What became of grafts: a part of `gates.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GraftsReport {
+    /// Gates taught on grafts.
+    pub gates: GatesReport,
+    /// How many heads came from where.
+    pub heads: Counts,
+    /// Concepts without a head, and why.
+    pub skipped: BTreeMap<String, String>,
+    /// Whether grafts can be trusted.
+    pub trust: Trust,
+    /// Rules for which they cannot, so that `neural` asks independent events, and why.
+    pub fallbacks: BTreeMap<String, String>,
 }
 
 /// How many gates came from where.

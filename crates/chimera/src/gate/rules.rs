@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use chimera_data::error::{Error, Result};
 use chimera_gate::cone::Features;
 use chimera_gate::evaluate::{Evaluator, PlacedGate, Source};
 use chimera_gate::gate::Gate;
@@ -12,8 +13,7 @@ use chimera_logic::vocabulary::ConceptId;
 
 use super::naming::ConceptFeatures;
 use super::plan::{Plan, Planned};
-use super::stage::GateStage;
-use crate::error::{Error, Result};
+use super::trained::GateStage;
 
 /// Where a rule's truth comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,23 +1,24 @@
 //! The part of a model's manifest about rules and gates.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use chimera_data::error::{Error, Result};
 use chimera_gate::graft::Effects;
+use chimera_leaf::calibrate::Calibration;
 use chimera_logic::load::load_text;
 use chimera_logic::rules::RuleSet;
 use chimera_logic::vocabulary::Vocabulary;
+use chimera_mine::record::MiningRecord;
 use serde::{Deserialize, Serialize};
 
+use super::calibration_rows::Half;
 use super::config::GateConfig;
-use super::grafts::GraftSection;
 use super::naming::Lineage;
 use super::report::{Counts, GatesReport};
-use super::stage::GateStage;
+use super::trained::{GateStage, GraftStage};
+use super::trust::Trust;
 use super::{effects, leaf_file};
-use crate::error::{Error, Result};
-use crate::mine::record::MiningRecord;
-use crate::score::calibration_rows::Half;
 
 /// The folder of gates in a model.
 pub const GATES: &str = "gates";
@@ -81,6 +82,42 @@ impl GateKeys {
     }
 }
 
+/// What a model's manifest says about grafts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GraftSection {
+    /// Gates trained on grafts.
+    pub gates: GateKeys,
+    /// The file in [`GATES`] with what concepts add to z.
+    pub effects: String,
+    /// The hash of the key of each concept's head.
+    pub heads: BTreeMap<String, String>,
+    /// What makes each head's logits probabilities, apart: what a concept's head says does not depend on other rules.
+    pub calibration: BTreeMap<String, Calibration>,
+    /// Whether grafts can be trusted.
+    pub trust: Trust,
+}
+
+impl GraftSection {
+    /// What a stage has made, with effects written beside the gates.
+    pub(super) fn of(stage: &GraftStage, vocabulary: &Vocabulary, folder: &Path) -> Result<Self> {
+        let effects = stage.effects().ok_or_else(|| {
+            Error::input("cannot write the model: nothing tells what concepts add to z".to_owned(), None)
+        })?;
+        Ok(Self {
+            gates: GateKeys::of(&stage.gates.report),
+            effects: effects::write(effects, vocabulary, folder)?,
+            heads: stage.heads.clone(),
+            calibration: stage.calibration.clone(),
+            trust: stage.trust.clone(),
+        })
+    }
+
+    /// The hashes of all gates and heads.
+    pub(super) fn hashes(&self) -> impl Iterator<Item = &String> {
+        self.gates.trained.iter().chain(self.heads.values())
+    }
+}
+
 /// Gates of a model that were trained in one way.
 #[derive(Clone, Debug)]
 pub struct GateSet<'a> {
@@ -98,7 +135,7 @@ impl GateSection {
         let vocabulary = rule_set.dag.vocabulary();
         Ok(Self {
             config: report.config.clone(),
-            rules: chimera_logic::printer::format_rules(rule_set),
+            rules: chimera_logic::rules::format_rules(rule_set),
             mined: stage.mined.clone(),
             gates: GateKeys::of(report),
             features: leaf_file::write(&stage.leaf_features, &folder)?,
@@ -135,7 +172,7 @@ impl GateSection {
     ///
     /// # Errors
     /// A file that is missing, was changed, or is about other concepts.
-    pub fn read_effects(
+    pub(crate) fn read_effects(
         &self,
         folder: &Path,
         rectified: bool,

@@ -7,20 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "cuda")]
 use std::sync::{Mutex, PoisonError};
 
+use chimera_data::error::{Error, Result};
+use chimera_data::file::write_among_many;
+use chimera_data::parallel::in_parallel;
 use chimera_gate::cone::Features;
 use chimera_gate::gate::{Gate, Shape};
 use chimera_gate::train::{Problem, Task, Taught};
+#[cfg(feature = "cuda")]
+use chimera_leaf::device;
 
 use super::cache::{Found, GateCache};
 use super::key::Key;
+use super::material::{GateEvent, Place};
 use super::report::Origin;
-use super::stage::{GateEvent, Place};
 use super::stored::{History, StoredGate, file_name};
-use crate::error::{Error, Result};
-use crate::file::write_among_many;
-#[cfg(feature = "cuda")]
-use crate::leaf::device;
-use crate::parallel::in_parallel;
 
 /// The shelves of a run.
 pub(crate) struct Shelf<'a> {

@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use chimera_data::error::{Error, Result};
 use chimera_gate::gate::{Gate, Shape};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::key::Key;
-use crate::error::{Error, Result};
 
 /// The one entry of the file's metadata. Several would be written in no order.
 const ENTRY: &str = "chimera";
@@ -115,7 +115,7 @@ impl StoredGate {
     ///
     /// # Errors
     /// As [`Self::from_bytes`], and a gate of another key or shape.
-    pub fn of_key(bytes: &[u8], key: &Key, shape: Shape) -> std::result::Result<Self, String> {
+    pub(crate) fn of_key(bytes: &[u8], key: &Key, shape: Shape) -> std::result::Result<Self, String> {
         let stored = Self::from_bytes(bytes)?;
         if stored.key.text != key.text {
             return Err("it holds the gate of another key".to_owned());

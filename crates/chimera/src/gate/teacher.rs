@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use chimera_data::error::Result;
 use chimera_gate::cone::Features;
 use chimera_gate::gate::Gate;
 use chimera_gate::train::{Problem, Recipe};
 
+use super::material::{GateEvent, Place};
 use super::report::{Counts, Origin};
 use super::shelf::{Got, Shelf, Ticks, Wanted};
-use super::stage::{GateEvent, Place};
-use crate::error::Result;
 
 /// Teaches what shelves do not have.
 pub(crate) struct Teacher<'a> {

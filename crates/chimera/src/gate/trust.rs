@@ -4,6 +4,10 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use chimera_data::error::Result;
+use chimera_data::metric::label_bits::LabelBits;
+use chimera_data::metric::ranking::Ranking;
+use chimera_data::parallel::in_parallel;
 use chimera_gate::cone::Features;
 use chimera_gate::effects::Design;
 use chimera_gate::graft::{Effects, Labels};
@@ -14,35 +18,31 @@ use serde::{Deserialize, Serialize};
 
 use super::effects::along;
 use super::heads::{ConceptHeads, concepts_of};
-use crate::error::Result;
-use crate::metric::label_bits::LabelBits;
-use crate::metric::ranking::Ranking;
-use crate::parallel::in_parallel;
 
 /// Of what effects explain of samples, they must explain this share of configurations that they have not seen. In worlds whose
 /// concepts add up it is .85 to 1.1, in worlds of classes with looks of their own .3 to .5 (`docs/quality.md`).
-pub const LEAST_RATIO: f64 = 0.75;
+pub(crate) const LEAST_RATIO: f64 = 0.75;
 
 /// So much of z must be explained at all.
-pub const LEAST_EXPLAINED: f64 = 0.02;
+pub(crate) const LEAST_EXPLAINED: f64 = 0.02;
 
 /// So much of a concept's labels must not be told by other labels.
-pub const LEAST_APART: f64 = 0.05;
+pub(crate) const LEAST_APART: f64 = 0.05;
 
 /// So many train rows must show a concept, and so many must not: what fewer tell of its effect is noise.
-pub const LEAST_ROWS: u64 = 20;
+pub(crate) const LEAST_ROWS: u64 = 20;
 
 /// On train rows as they are, a head taught on grafts may be so far below the leaf bank's head, by AUROC. Where it is further, a
 /// graft of the concept is not like samples that show it. The leaf bank has been taught on these rows, so where it knows them by
 /// heart, grafts are rather not trusted. In worlds that grafts help it is .07 at most (`docs/quality.md`).
-pub const MOST_BEHIND: f64 = 0.1;
+pub(crate) const MOST_BEHIND: f64 = 0.1;
 
 /// Along a concept's own effect, calibration rows, to which neither encoder nor effects were fitted, must be told with this AUROC, after one standard error is taken
 /// off. Where they are hardly told, what the effect says is what the encoder knows by heart of train rows (`docs/quality.md`).
-pub const LEAST_SEEN: f64 = 0.55;
+pub(crate) const LEAST_SEEN: f64 = 0.55;
 
 /// So many of these rows must show a concept, and so many must not, to be asked.
-pub const LEAST_HELD_OUT: u64 = 3;
+pub(crate) const LEAST_HELD_OUT: u64 = 3;
 
 /// What is known about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -179,7 +179,7 @@ impl Trust {
 
     /// Why grafts cannot be trusted for a rule; `None` where they can.
     #[must_use]
-    pub fn distrust_of(&self, rule_set: &RuleSet, rule: usize) -> Option<String> {
+    pub(crate) fn distrust_of(&self, rule_set: &RuleSet, rule: usize) -> Option<String> {
         self.distrust().or_else(|| {
             let mut concepts = concepts_of(rule_set, rule).map(|concept| rule_set.dag.vocabulary().name(concept));
             concepts.find_map(|concept| match self.concepts.get(concept) {

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use chimera_data::metric::bootstrap::Interval;
+use chimera_data::metric::reliability::Reliability;
+
 use super::html::escape;
-use crate::metric::bootstrap::Interval;
-use crate::metric::reliability::Reliability;
 
 /// A coordinate with one decimal.
 fn at(value: f64) -> String {

@@ -1,10 +1,11 @@
 //! The first screen: what was asked, of which data, the answer, and what a score does not mean.
 
+use chimera_data::metric::bootstrap::Interval;
+
 use super::html::{chance, counted, escape, grouped, name, number};
 use super::methods::all_rules;
 use crate::eval::summary::{MethodSummary, Summary};
 use crate::eval::{Evaluation, REFERENCE};
-use crate::metric::bootstrap::Interval;
 use crate::score::aggregate::Aggregation;
 use crate::score::method::Method;
 

@@ -2,7 +2,7 @@
 
 pub(crate) use chimera_logic::draw::escape_xml as escape;
 
-use crate::metric::bootstrap::Interval;
+use chimera_data::metric::bootstrap::Interval;
 
 /// A share with three decimals; a dash where it is undefined.
 pub(crate) fn number(value: Option<f64>) -> String {

@@ -1,12 +1,13 @@
 //! Methods side by side: their table, bars by family, and samples as a whole.
 
+use chimera_data::metric::bootstrap::Interval;
+
 use super::chart::{Bar, bars, least_of};
 use super::html::{chance, counted, escape, grouped, interval, name, number, table};
 use super::tables::verdict;
 use crate::eval::against::Against;
 use crate::eval::summary::{Ceiling, GroupSummary, Spread, Summary, common_to, group_summary};
 use crate::eval::{Evaluation, MethodOf, REFERENCE, ScoreKind};
-use crate::metric::bootstrap::Interval;
 use crate::score::aggregate::Aggregation;
 use crate::score::method::Method;
 

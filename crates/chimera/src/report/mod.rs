@@ -3,6 +3,7 @@
 //! that tests, and whoever else, can read them back.
 
 mod chart;
+mod files;
 mod first;
 pub(crate) mod html;
 mod last;
@@ -11,6 +12,7 @@ mod methods;
 mod plots;
 mod tables;
 
+pub use self::files::{check_place, write};
 use crate::eval::Evaluation;
 use crate::eval::summary::Summary;
 pub(crate) use crate::report::plots::plots;

@@ -1,12 +1,13 @@
 //! Pictures of scores: histograms, curves of false and true alarms, calibration; and all drawings as files.
 
+use chimera_data::metric::reliability::Reliability;
+use chimera_leaf::calibrate::Method as Calibrated;
+
 use super::chart::{Curve, histogram, reliability_points, square, standalone};
 use super::html::{counted, escape, number};
 use super::methods::charts;
 use crate::eval::summary::Summary;
 use crate::eval::{Evaluation, REFERENCE, RulePlot};
-use crate::leaf::calibrate::Method as Calibrated;
-use crate::metric::reliability::Reliability;
 use crate::score::method::Method;
 
 /// So many rules are drawn at once; the rest is folded.

@@ -1,11 +1,12 @@
 //! Tables of concepts and rules.
 
+use chimera_data::metric::MacroMean;
+use chimera_data::metric::bootstrap::Interval;
+
 use super::chart::{Marks, interval_line, least_of, share_bar};
 use super::html::{counted, escape, grouped, interval, name, number, signed, signed_interval, table};
 use crate::eval::summary::Summary;
 use crate::eval::{Evaluation, REFERENCE, RuleOf, ScoreKind};
-use crate::metric::MacroMean;
-use crate::metric::bootstrap::Interval;
 use crate::score::method::Method;
 
 /// Longer tables begin folded.

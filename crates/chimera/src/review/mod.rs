@@ -11,6 +11,7 @@ mod verdicts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use chimera_data::error::{Error, Result};
 use chimera_logic::vocabulary::Vocabulary;
 use serde::Serialize;
 
@@ -19,7 +20,6 @@ pub use self::propose::{MOST_VERDICTS, Precision, Proposal, Proposals, needed};
 pub use self::scores::Scores;
 use self::verdicts::refuse;
 pub use self::verdicts::{Said, Verdicts};
-use crate::error::{Error, Result};
 
 /// What verdicts say of a rule, or of samples as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]

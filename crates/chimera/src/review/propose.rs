@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use crate::mine::stats::clopper_pearson;
+use chimera_mine::stats::clopper_pearson;
 
 /// Nobody reviews more than this.
 pub const MOST_VERDICTS: u64 = 1_000_000;

@@ -10,8 +10,8 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, PrimitiveArray, RecordBatch};
 use serde_json::{Map, Value};
 
-use crate::data::parquet_file::{guarded, open};
-use crate::error::{Error, Result};
+use chimera_data::error::{Error, Result};
+use chimera_data::table::parquet_file::{guarded, open};
 
 /// What stands before a rule's name in the column with how badly it is broken.
 const RULE: &str = "rule:";
@@ -54,7 +54,7 @@ impl Scores {
 
     /// Whether there is a column of a rule.
     #[must_use]
-    pub fn has_rule(&self, rule: &str) -> bool {
+    pub(crate) fn has_rule(&self, rule: &str) -> bool {
         self.rules.iter().any(|name| name == rule)
     }
 

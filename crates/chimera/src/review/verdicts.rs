@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use chimera_data::error::{Error, Result};
 
 /// Words that say that a rule is really broken.
 const REAL: [&str; 3] = ["real", "1", "true"];
@@ -23,7 +23,7 @@ pub struct Said {
     /// The rule; `None` for the sample as a whole.
     pub rule: Option<String>,
     /// Whether the violation is real.
-    pub is_real: bool,
+    pub(crate) is_real: bool,
     /// The line that says so.
     pub line: u64,
 }

@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use burn::tensor::Device;
+use chimera_data::dataset::Dataset;
+use chimera_data::error::{Error, Result};
 use chimera_gate::graft::Effects;
+use chimera_leaf::device::Device;
+use chimera_leaf::encode::EncodedRows;
 use chimera_logic::attributes::RuleSeverity;
 use chimera_logic::rules::RuleSet;
 
 use super::aggregate::Aggregation;
-use super::calibration_rows::CalibrationRows;
 use super::method::Method;
 use super::ready::Ready;
 use crate::baseline::{self, Baseline, Teaching};
-use crate::data::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::gate::calibration_rows::CalibrationRows;
 use crate::gate::grafts::{Grafts, Wanted};
 use crate::gate::loaded::{MissingGates, ModelGates};
 use crate::gate::rules::{Root, RuleGates};
 use crate::gate::section::{GATES, GateSection};
 use crate::gate::stage::{GateEvent, Material, Place};
-use crate::leaf::encode::EncodedRows;
 use crate::model::Model;
 
 /// A model ready to score.
@@ -70,7 +70,7 @@ impl Engine {
         let section = section_of(&model, folder)?;
         let features = model.manifest.bank.encoder.features();
         let concepts = &model.manifest.bank.concepts;
-        let of_model = ModelGates::open(folder, &model.manifest, section)?;
+        let of_model = ModelGates::open(folder, &model.manifest.bank, &model.manifest.encoder, section)?;
         let gates = of_model.rules(&section.own(), threads)?;
         let effects = section.read_effects(folder, model.manifest.bank.encoder.is_projected(), (concepts, features))?;
         let grafts = Grafts::open(&of_model, effects.as_ref(), threads)?;
@@ -86,7 +86,7 @@ impl Engine {
     ///
     /// # Errors
     /// Rules over concepts that are not the model's, or in another order.
-    pub fn without_gates(model: Model, rule_set: RuleSet) -> Result<Self> {
+    pub(crate) fn without_gates(model: Model, rule_set: RuleSet) -> Result<Self> {
         let bank = &model.manifest.bank;
         check_vocabulary(&rule_set, &bank.concepts)?;
         let (gates, rows) =
@@ -142,7 +142,7 @@ impl Engine {
             let gates = RuleGates::none(rule_set, manifest.bank.encoder.features())?;
             return Ok(Self { gates, grafts: None, baselines: BTreeMap::new(), ..self });
         };
-        let of_model = ModelGates::open(folder, manifest, section)?;
+        let of_model = ModelGates::open(folder, &manifest.bank, &manifest.encoder, section)?;
         let grafts = match (self.grafts, method) {
             (Some(grafts), Method::Graft | Method::Neural) => {
                 let what = if method == Method::Graft { Wanted::Gates } else { Wanted::Heads };
@@ -172,7 +172,7 @@ impl Engine {
 
     /// Why `neural` is independent events for a rule, by number; `None` where it is not, or there are no grafts.
     #[must_use]
-    pub fn distrust_of(&self, rule_set: &RuleSet, rule: usize) -> Option<String> {
+    pub(crate) fn distrust_of(&self, rule_set: &RuleSet, rule: usize) -> Option<String> {
         self.grafts.as_ref()?.trust.distrust_of(rule_set, rule)
     }
 

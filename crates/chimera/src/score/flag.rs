@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use chimera_data::error::Result;
 use serde::{Deserialize, Serialize};
 
 use super::samples::SampleScores;
 use super::threshold::{Conformal, benjamini_hochberg};
-use crate::error::Result;
 
 /// What a threshold is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub const DEFAULT_RATE: f64 = 0.01;
 
 /// Where normal rows are too few for [`DEFAULT_RATE`] and no rate was asked for, the smallest rate that they can promise is taken up
 /// to this one.
-pub const LARGEST_DEFAULT_RATE: f64 = 0.05;
+pub(crate) const LARGEST_DEFAULT_RATE: f64 = 0.05;
 
 /// The smallest false-alarm rate that so many normal rows can promise, rounded up to two digits.
 #[must_use]
@@ -369,7 +369,7 @@ impl Thresholds {
     /// For each rule the share of normal samples, the sample counted among them, that break it as badly; `None` where there is
     /// no score, or no normal sample to compare with.
     #[must_use]
-    pub fn normal_shares(&self, scores: &SampleScores) -> Vec<Option<f64>> {
+    pub(crate) fn normal_shares(&self, scores: &SampleScores) -> Vec<Option<f64>> {
         let share = |(normal, score): (&Conformal, &Option<f64>)| {
             score.filter(|_| !normal.is_empty()).map(|score| normal.p_value(score))
         };
@@ -453,7 +453,7 @@ impl Thresholds {
 
     /// Whether a sample is flagged for a rule; `None` where that is unknown.
     #[must_use]
-    pub fn flag_of(&self, rule: usize, scores: &SampleScores, flags: &Flags) -> Option<bool> {
+    pub(crate) fn flag_of(&self, rule: usize, scores: &SampleScores, flags: &Flags) -> Option<bool> {
         if flags.why.contains(&rule) {
             return Some(true);
         }

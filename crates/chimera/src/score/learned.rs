@@ -1,11 +1,11 @@
 //! Aggregations that are fitted: to normal samples alone, or (marked as such) to samples that break rules.
 
+use chimera_data::error::{Error, Result};
 use chimera_gate::linear::Factor;
 
 use super::aggregate::RuleScore;
 use super::samples::SampleScores;
 use crate::baseline::FoldOf;
-use crate::error::{Error, Result};
 
 /// Fewer normal samples than this say nothing about how a rule's score is spread.
 const FEWEST: usize = 20;
@@ -68,7 +68,7 @@ fn logit(s: f64) -> f64 {
 
 /// A logistic regression over the scores of all rules, for each part of the samples that it was fitted without.
 #[derive(Clone, Debug)]
-pub struct Supervised {
+pub(crate) struct Supervised {
     lines: Vec<Line>,
     fold_of: FoldOf,
 }
@@ -79,7 +79,7 @@ impl Supervised {
     ///
     /// # Errors
     /// A part in which all samples break a rule, or none does.
-    pub fn fit(parts: &[Vec<(&SampleScores, bool)>], counted: &[bool], fold_of: FoldOf) -> Result<Self> {
+    pub(crate) fn fit(parts: &[Vec<(&SampleScores, bool)>], counted: &[bool], fold_of: FoldOf) -> Result<Self> {
         let lines = parts.iter().map(|samples| Line::fit(samples, counted)).collect::<Option<Vec<Line>>>();
         let lines = lines.ok_or_else(|| {
             let message = "`learned-supervised` needs samples that break rules and samples that do not".to_owned();
@@ -90,7 +90,7 @@ impl Supervised {
 
     /// The score of a sample: how likely it breaks a rule.
     #[must_use]
-    pub fn of(&self, rules: &[RuleScore], z: &[f32]) -> Option<f64> {
+    pub(crate) fn of(&self, rules: &[RuleScore], z: &[f32]) -> Option<f64> {
         if rules.is_empty() {
             return None;
         }

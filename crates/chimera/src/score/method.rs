@@ -1,7 +1,9 @@
 //! How likely each rule is, by several methods on the same z and logits.
 
+use chimera_data::error::{Error, Result};
 use chimera_gate::cone::Features;
 use chimera_gate::graft::Effects;
+use chimera_leaf::calibrate::{Calibration, Method as Calibrated, sigmoid};
 use chimera_logic::bdd::count::Circuit;
 use chimera_logic::bdd::{Diagrams, Limits};
 use chimera_logic::dag::{Edge, Node};
@@ -13,10 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::engine::Engine;
 use super::neural::Neural;
 use crate::baseline::{Baseline, CrossFitted, Kind};
-use crate::error::{Error, Result};
 use crate::gate::heads::ConceptHeads;
 use crate::gate::rules::{Root, RuleGates};
-use crate::leaf::calibrate::{Calibration, Method as Calibrated, sigmoid};
 
 /// A way to a rule's probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -86,7 +86,7 @@ impl Method {
 
 /// Rules made ready for a method.
 #[derive(Debug)]
-pub struct Evaluators<'a> {
+pub(crate) struct Evaluators<'a> {
     rule_set: &'a RuleSet,
     calibration: &'a Calibration,
     source: Source<'a>,
@@ -153,13 +153,13 @@ pub(super) fn by_rule(values: &[f64], rows: usize) -> ByRule {
 
 /// What is known of each rule on each sample of a batch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RuleProbabilities {
+pub(crate) struct RuleProbabilities {
     /// The probability that the rule holds, `[rule][row]`; `None` where the method cannot tell.
     pub p: ByRule,
     /// The probability of an implication's antecedent, `[rule][row]`; `None` where it cannot be told.
     pub antecedent: ByRule,
     /// Whether the rule is an implication.
-    pub is_implication: Vec<bool>,
+    pub(crate) is_implication: Vec<bool>,
 }
 
 impl<'a> Evaluators<'a> {
@@ -167,7 +167,7 @@ impl<'a> Evaluators<'a> {
     ///
     /// # Errors
     /// A method that has to be taught, and was not.
-    pub fn new(engine: &'a Engine, method: Method) -> Result<Self> {
+    pub(crate) fn new(engine: &'a Engine, method: Method) -> Result<Self> {
         let Engine { gates, grafts, baselines, model, .. } = engine;
         let (rule_set, baseline) = (&gates.rule_set, baselines.get(&method));
         let roots = rule_set.roots();
@@ -217,7 +217,7 @@ impl<'a> Evaluators<'a> {
     ///
     /// # Errors
     /// Logits that are not whole rows.
-    pub fn evaluate(&self, features: &impl Features, logits: &[f32], rows: usize) -> Result<RuleProbabilities> {
+    pub(crate) fn evaluate(&self, features: &impl Features, logits: &[f32], rows: usize) -> Result<RuleProbabilities> {
         let concepts = self.rule_set.dag.vocabulary().len();
         let as_seen = self.columns(Calibrated::Platt, logits, rows)?;
         let given = if self.given.is_empty() { None } else { Some(self.given(as_seen.clone(), rows)) };

@@ -4,7 +4,6 @@
 //! encoder and engine.
 
 pub mod aggregate;
-pub mod calibration_rows;
 pub mod engine;
 pub mod flag;
 pub mod learned;

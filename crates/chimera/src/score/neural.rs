@@ -2,13 +2,13 @@
 //! logits. Heads are helped by the leaf bank's, which know less about a concept alone, but are linear and wrong in other ways.
 //! Weights are those that did best in the benchmark `quality`, the same for every world (`docs/quality.md`).
 
+use chimera_leaf::calibrate::{Calibration, Method as Calibrated, sigmoid};
 use chimera_logic::prob::{Independent, Probabilities};
 use chimera_logic::rules::RuleSet;
 
 use super::method::{ByRule, Exact, by_rule};
 use crate::gate::grafts::Grafts;
 use crate::gate::rules::Root;
-use crate::leaf::calibrate::{Calibration, Method as Calibrated, sigmoid};
 
 /// The weight of a head taught on grafts against the leaf bank's.
 const HEADS: f64 = 0.75;

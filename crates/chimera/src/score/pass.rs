@@ -6,14 +6,14 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use chimera_data::dataset::media::LeftOut;
+use chimera_data::error::Result;
+use chimera_leaf::bank::TOGETHER;
+use chimera_leaf::stream::{Part, Stream};
 use serde::Serialize;
 
 use super::ready::{BLOCK, Ready};
 use super::samples::{Encodings, SampleScores};
-use crate::data::media::LeftOut;
-use crate::error::Result;
-use crate::leaf::bank::TOGETHER;
-use crate::leaf::stream::{Part, Stream};
 
 /// z and logits of a block take no more than this.
 const BLOCK_BYTES: usize = 64 << 20;

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use chimera_data::error::{Error, Result};
+use chimera_data::file::write_atomic;
 use serde::Serialize;
 
 use super::aggregate::Aggregation;
 use super::engine::{Engine, Scoring};
 use super::flag::FlagParams;
 use super::method::Method;
-use crate::error::{Error, Result};
-use crate::file::write_atomic;
 use crate::model::THRESHOLDS;
 
 #[derive(Serialize)]

@@ -2,11 +2,14 @@
 
 use std::num::NonZeroUsize;
 
+use chimera_data::dataset::Dataset;
+use chimera_data::error::{Error, Result};
+use chimera_data::parallel::in_parallel;
+use chimera_leaf::encode::EncodedRows;
 use chimera_logic::attributes::RuleSeverity;
 use chimera_logic::truth::Program;
 
 use super::aggregate::{Aggregation, RuleScore};
-use super::calibration_rows::{Half, Normal};
 use super::engine::{Engine, Scoring, check_vocabulary};
 use super::flag::{FlagParams, Flagging, HIGHEST, Thresholds};
 use super::learned::{Learned, Supervised};
@@ -14,10 +17,7 @@ use super::method::{Evaluators, Method};
 use super::samples::{Encodings, RowsOf, SampleScores, Window};
 use super::violation::violation;
 use crate::baseline::{FittedOn, Violations};
-use crate::data::dataset::Dataset;
-use crate::error::{Error, Result};
-use crate::leaf::encode::EncodedRows;
-use crate::parallel::in_parallel;
+use crate::gate::calibration_rows::{Half, Normal};
 
 /// Samples that are scored at a time: what one thread holds.
 pub(super) const BLOCK: usize = 1024;

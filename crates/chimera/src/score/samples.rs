@@ -1,10 +1,11 @@
 //! Samples going in, by z and logits, and coming out, by scores.
 
 use chimera_gate::cone::Features;
+use chimera_leaf::encode::EncodedRows;
+use chimera_leaf::look::Encoded;
 use serde::Serialize;
 
-use super::calibration_rows::Normal;
-use crate::leaf::encode::EncodedRows;
+use crate::gate::calibration_rows::Normal;
 
 /// The scores of a sample.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,6 +37,20 @@ pub(super) struct Window<'a, E>(pub(super) &'a E, pub(super) usize);
 impl<E: Encodings> Features for Window<'_, E> {
     fn of(&self, row: usize) -> &[f32] {
         self.0.z(self.1 + row)
+    }
+}
+
+impl Encodings for Encoded {
+    fn rows(&self) -> usize {
+        self.rows()
+    }
+
+    fn z(&self, row: usize) -> &[f32] {
+        self.z(row)
+    }
+
+    fn logits(&self, row: usize) -> &[f32] {
+        self.logits(row)
     }
 }
 

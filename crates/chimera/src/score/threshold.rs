@@ -3,11 +3,11 @@
 //! Of n scores of normal samples that nothing was fitted on, the threshold for a false-alarm rate a is the k-th smallest,
 //! k = ceil((n + 1)(1 - a)): a new normal sample scores above it with probability at most a, whatever the distribution.
 
-use crate::error::{Error, Result};
+use chimera_data::error::{Error, Result};
 
 /// Scores of normal samples, sorted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Conformal {
+pub(crate) struct Conformal {
     sorted: Vec<f64>,
 }
 
@@ -16,7 +16,7 @@ impl Conformal {
     ///
     /// # Errors
     /// A score that is no number.
-    pub fn new(mut scores: Vec<f64>) -> Result<Self> {
+    pub(crate) fn new(mut scores: Vec<f64>) -> Result<Self> {
         if scores.iter().any(|score| score.is_nan()) {
             return Err(Error::input(
                 "expected numbers as scores of normal samples, got one that is none".to_owned(),
@@ -29,20 +29,20 @@ impl Conformal {
 
     /// How many normal samples there are.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.sorted.len()
     }
 
     /// Whether there is none.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
 
     /// The score above which a sample is flagged; `None` where there are too few normal samples for the rate: fewer than
     /// `1 / rate - 1`.
     #[must_use]
-    pub fn threshold(&self, rate: f64) -> Option<f64> {
+    pub(crate) fn threshold(&self, rate: f64) -> Option<f64> {
         let count = self.sorted.len();
         // Rounding must not turn a whole number into the next one.
         let place = ((count as f64 + 1.0) * (1.0 - rate) - 1e-9).ceil().max(1.0) as usize;
@@ -51,14 +51,14 @@ impl Conformal {
 
     /// The share of normal samples, the new one counted among them, that score at least as high: small where it is odd.
     #[must_use]
-    pub fn p_value(&self, score: f64) -> f64 {
+    pub(crate) fn p_value(&self, score: f64) -> f64 {
         let below = self.sorted.partition_point(|normal| *normal < score);
         (self.sorted.len() - below + 1) as f64 / (self.sorted.len() + 1) as f64
     }
 
     /// The smallest p-value that any score can have.
     #[must_use]
-    pub fn least_p_value(&self) -> f64 {
+    pub(crate) fn least_p_value(&self) -> f64 {
         1.0 / (self.sorted.len() + 1) as f64
     }
 }
@@ -66,7 +66,7 @@ impl Conformal {
 /// Which of several p-values are small enough together that of those chosen no more than a share `rate` is chosen wrongly, in
 /// the mean (Benjamini and Hochberg).
 #[must_use]
-pub fn benjamini_hochberg(p_values: &[f64], rate: f64) -> Vec<bool> {
+pub(crate) fn benjamini_hochberg(p_values: &[f64], rate: f64) -> Vec<bool> {
     let mut sorted = p_values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len() as f64;

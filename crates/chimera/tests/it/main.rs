@@ -11,34 +11,7 @@
 
 mod support;
 
-mod calibration;
-mod clevr_concepts;
-mod dataset;
-mod encoded;
-mod flipped_bits;
-mod frame_folder;
+mod alone;
 mod gates;
-mod images;
-mod import;
-mod import_clevr;
-mod import_clevrer;
-mod import_coco;
-mod import_features;
-mod import_openimages;
-mod import_openimages_bad;
-mod import_openimages_real;
-mod import_vidor;
-mod import_vidor_bad;
-mod import_vidor_rules;
-mod label_round_trip;
-mod label_table;
-mod leaf;
-mod metrics;
-mod mine;
-mod prepared;
-mod resume;
 mod spellings;
-mod stream;
-mod structure;
 mod train;
-mod video;

@@ -4,15 +4,16 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::squares::{bytes, run_on, small, squares};
-use chimera::data::dataset::Dataset;
-use chimera::data::import::{ImportOptions, MnistImport, import_mnist};
-use chimera::leaf::config::LeafConfig;
-use chimera::leaf::device::DeviceChoice;
-use chimera::leaf::pool::Pooling;
-use chimera::leaf::stage::{LeafStage, MeasuredOn};
-use chimera::leaf::train::StopReason;
 use chimera::model::{self, Model};
+use chimera_data::dataset::Dataset;
+use chimera_data::import::{ImportOptions, MnistImport, import_mnist};
+use chimera_leaf::config::LeafConfig;
+use chimera_leaf::device::DeviceChoice;
+use chimera_leaf::pool::Pooling;
+use chimera_leaf::stage::{LeafStage, MeasuredOn};
+use chimera_leaf::train::StopReason;
+
+use crate::support::squares::{bytes, run_on, small, squares};
 
 #[test]
 fn squares_are_learned_and_shuffled_labels_are_not() {

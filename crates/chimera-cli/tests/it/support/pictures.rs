@@ -1,7 +1,7 @@
 //! A dataset of pictures that a small network can learn from.
 
-use chimera::media::picture::{Picture, Size};
-use chimera::media::png::write_png;
+use chimera_data::media::picture::{Picture, Size};
+use chimera_data::media::png::write_png;
 
 use super::Sandbox;
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
+use chimera_data::error::{Error, Result};
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
 use crate::eval::summary::SCHEMA;
 use crate::eval::{Evaluation, FEW, RuleOf};
 
@@ -55,7 +55,7 @@ pub(super) struct Line {
 }
 
 impl Kept {
-    pub(in crate::eval) fn of(evaluation: &Evaluation) -> Self {
+    pub(crate) fn of(evaluation: &Evaluation) -> Self {
         let about = &evaluation.about;
         let rule = |rule: &RuleOf| {
             let &RuleOf { positives, negatives, .. } = rule;
@@ -73,18 +73,18 @@ impl Kept {
         }
     }
 
-    pub(in crate::eval) fn add(&mut self, rule: &str, method: &str, auroc: f64, tells: bool) {
+    pub(crate) fn add(&mut self, rule: &str, method: &str, auroc: f64, tells: bool) {
         self.lines.push(Line { rule: rule.to_owned(), method: method.to_owned(), auroc, tells });
     }
 
-    pub(in crate::eval) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }
 }
 
 /// What stands in the file beside the numbers: the text of [`Kept`], and in a line below it a hash of both. One entry, since several would
 /// come in any order, and the same report must have the same bytes.
-pub(in crate::eval) fn about_resamples(kept: &str, values: &[u8]) -> HashMap<String, String> {
+pub(crate) fn about_resamples(kept: &str, values: &[u8]) -> HashMap<String, String> {
     let hash = hash_of(kept, values);
     HashMap::from([("report".to_owned(), format!("{kept}\n{hash}"))])
 }

@@ -1,7 +1,8 @@
 //! Which samples are chosen, and which thumbnails they need.
 
+use chimera_data::import::{TableImport, import_table};
+
 use super::*;
-use crate::data::import::{TableImport, import_table};
 
 #[test]
 fn both_ends_of_both_classes_and_every_tenth_of_as_many_of_each() {

@@ -1,11 +1,12 @@
 //! Numbers of a summary, and what the page says of them, by hand.
 
+use chimera_data::metric::leaf_table::LeafTable;
+
 use super::*;
 use crate::eval::REFERENCE;
 use crate::eval::gallery::Gallery;
 use crate::eval::resampled::Resampled;
 use crate::eval::{Cell, Cells};
-use crate::metric::leaf_table::LeafTable;
 use crate::report;
 
 #[test]

@@ -3,12 +3,13 @@
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 
-use crate::error::Result;
+use chimera_data::error::Result;
+use chimera_data::media::frames::FrameShape;
+use chimera_data::media::jpeg::encode;
+use chimera_data::media::picture::{Picture, Size};
+use chimera_leaf::stream::Sources;
+
 use crate::explain::told::{Explanation, MapTold, RuleTold};
-use crate::leaf::stream::Sources;
-use crate::media::frames::FrameShape;
-use crate::media::jpeg::encode;
-use crate::media::picture::{Picture, Size};
 use crate::report::html::{base64, escape};
 
 /// Pixels of the longer side of a picture, and of a frame of a video.

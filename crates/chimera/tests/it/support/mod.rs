@@ -1,9 +1,5 @@
-//! What several tests share: files made for them, and small datasets.
+//! What several tests share: a small dataset of pictures, and formulas as people type them.
 
-pub(crate) mod image_files;
-pub(crate) mod import_place;
-pub(crate) mod parquet_files;
-pub(crate) mod solids;
+#[path = "../../../../chimera-leaf/tests/it/support/squares.rs"]
 pub(crate) mod squares;
 pub(crate) mod typed;
-pub(crate) mod vidor;

@@ -1,0 +1,3 @@
+//! A small dataset of pictures that several tests share.
+
+pub(crate) mod squares;
