@@ -52,9 +52,9 @@ pub struct Convolution {
     /// results.
     pub pool: bool,
     /// Order of the axes of the images.
-    pub(crate) input_order: Order,
+    pub input_order: Order,
     /// Order of the axes of the results.
-    pub(crate) output_order: Order,
+    pub output_order: Order,
 }
 
 /// Slides windows of weights over images.

@@ -264,9 +264,9 @@ pub struct DiagnosticRecord {
     /// Column of the first character, from 1.
     pub column: usize,
     /// Line just past the last character.
-    pub(crate) end_line: usize,
+    pub end_line: usize,
     /// Column just past the last character.
-    pub(crate) end_column: usize,
+    pub end_column: usize,
     /// What to do.
     pub hint: Option<String>,
     /// Other places that belong to it.

@@ -50,7 +50,7 @@ pub struct RuleGraph {
     /// Child of each edge.
     pub src: Vec<usize>,
     /// Parent of each edge.
-    pub(crate) dst: Vec<usize>,
+    pub dst: Vec<usize>,
     /// -1 for edges that negate, else +1; may be left out when no edge does.
     #[serde(default)]
     pub neg: Vec<i8>,

@@ -95,7 +95,7 @@ pub struct RuleLine {
     /// Its name.
     pub name: String,
     /// Where the name stands.
-    pub(crate) name_span: Span,
+    pub name_span: Span,
     /// What stands in brackets after the name.
     pub attributes: Attributes,
     /// What must hold.

@@ -6,9 +6,9 @@ pub struct Contingency {
     /// Both hold.
     pub both: u64,
     /// The left side alone holds.
-    pub(crate) left_only: u64,
+    pub left_only: u64,
     /// The right side alone holds.
-    pub(crate) right_only: u64,
+    pub right_only: u64,
     /// Neither holds.
     pub neither: u64,
 }

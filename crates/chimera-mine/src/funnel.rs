@@ -27,7 +27,7 @@ pub struct Fate {
     /// Rows that the search did not see do not bear them out.
     pub unconfirmed: u64,
     /// Searched and held-out rows together do not keep the thresholds.
-    pub(crate) weak: u64,
+    pub weak: u64,
     /// They passed all tests. With all the others, these are what was considered.
     pub passed: u64,
 }

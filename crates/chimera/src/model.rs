@@ -76,7 +76,7 @@ pub struct ModelManifest {
     /// The name of what gives z; caches and gates depend on it.
     pub encoder: Fingerprint,
     /// The name of what gives logits.
-    pub(crate) leaf_bank: Fingerprint,
+    pub leaf_bank: Fingerprint,
     /// What it was trained on.
     pub dataset: TrainedOn,
     /// The epoch whose weights it has.

@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use chimera_data::error::system_words;
 use chimera_data::table::LabelTable;
+#[cfg(feature = "evidence")]
 use chimera_logic::diagnostic::Diagnostics;
 use chimera_logic::graph;
+#[cfg(feature = "evidence")]
 use chimera_logic::lint::lint;
 use chimera_logic::load::{File, Loaded, MAX_FILE_BYTES, load};
 use chimera_logic::render::render_all;
@@ -135,6 +137,7 @@ pub(crate) fn load_some(path: &Path, vocabulary: Vocabulary, console: &Console) 
 
 /// The same with everything that `rules check` would say without data, and what `more` finds: a contradiction is better named
 /// before a search for what it rules out.
+#[cfg(feature = "evidence")]
 pub(crate) fn load_linted(
     path: &Path,
     more: impl FnOnce(&RuleSet, &mut Diagnostics) -> chimera_data::error::Result<()>,

@@ -55,7 +55,7 @@ pub struct Manifest {
     pub kind: Kind,
     /// Pictures or videos, where features come with the media that they were made of.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) media_kind: Option<Kind>,
+    pub media_kind: Option<Kind>,
     /// Where the paths in the column `media` start; relative to the dataset folder unless absolute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub media_root: Option<String>,

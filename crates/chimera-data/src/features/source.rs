@@ -23,7 +23,7 @@ pub struct Matched {
     /// Arrays or columns of the file that were not taken.
     pub unused: Vec<String>,
     /// Arrays or columns of integers or booleans that became floats.
-    pub(crate) converted: Vec<String>,
+    pub converted: Vec<String>,
 }
 
 /// Features in the order of `ids`. Rows are matched by the ids in the file where it has an array or column of the name

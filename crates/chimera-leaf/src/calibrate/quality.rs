@@ -19,11 +19,11 @@ pub struct Quality {
     /// Known labels of all concepts.
     pub labels: u64,
     /// Mean binary cross-entropy in nats; `None` without labels.
-    pub(crate) bce: Option<f64>,
+    pub bce: Option<f64>,
     /// All concepts together in bins of equal width; its `error` is the ECE.
     pub reliability: Reliability,
     /// Mean over concepts of the ECE in bins of equal mass, over concepts that have labels.
-    pub(crate) concept_error: MacroMean,
+    pub concept_error: MacroMean,
 }
 
 /// Sums of one concept.

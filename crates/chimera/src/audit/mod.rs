@@ -119,7 +119,7 @@ pub struct Audit {
     /// Rows to learn from that were looked at: train and calibration.
     pub rows: usize,
     /// Those without a medium that can be looked at, which are left out.
-    pub(crate) without_medium: usize,
+    pub without_medium: usize,
     /// Every rule, in the order of the rules.
     pub rules: Vec<AuditedRule>,
     /// Rows that break a rule, probable label errors first, the most probable in front.

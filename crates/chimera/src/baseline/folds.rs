@@ -59,7 +59,7 @@ pub struct Violations {
     /// What to learn from, for each part.
     pub folds: Vec<Fold>,
     /// Who belongs to which part.
-    pub(crate) fold_of: FoldOf,
+    pub fold_of: FoldOf,
     /// Where they came from.
     pub fitted_on: FittedOn,
 }

@@ -56,7 +56,7 @@ pub struct Strip {
     /// They themselves.
     pub tiles: Vec<Tile>,
     /// Whether they are shown small.
-    pub(crate) is_small: bool,
+    pub is_small: bool,
 }
 
 /// What is shown of a rule, or of all of them.
@@ -70,7 +70,7 @@ pub struct Panel {
 
 /// Everything that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Gallery {
+pub struct Gallery {
     /// Panels, that of whole samples first.
     pub panels: Vec<Panel>,
     /// Thumbnails as JPEG, by row.

@@ -103,7 +103,7 @@ pub struct About {
     /// How often rows were drawn again for intervals.
     pub resamples: usize,
     /// Whether rows were drawn by group.
-    pub(crate) by_group: bool,
+    pub by_group: bool,
 }
 
 impl About {
@@ -136,13 +136,13 @@ pub struct RuleOf {
     /// Test rows of which that is unknown.
     pub unknown: u64,
     /// Test rows that are not judged since an antecedent is absent in the labels alone.
-    pub(crate) out_of_vocabulary: u64,
+    pub out_of_vocabulary: u64,
     /// A hash of who breaks it.
     pub truth: String,
     /// Why `neural` is independent events here, at the first seed at which it is; `None` where it never is.
     pub fallback: Option<String>,
     /// The seeds at which it is.
-    pub(crate) fallback_seeds: Vec<u64>,
+    pub fallback_seeds: Vec<u64>,
 }
 
 impl RuleOf {
@@ -184,7 +184,7 @@ pub type Cells = BTreeMap<(Method, ScoreKind, usize), Vec<Cell>>;
 
 /// Whether a sample breaks any rule, by one method and one way to one number, at one seed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct AnomalyCell {
+pub struct AnomalyCell {
     /// The method.
     pub method: Method,
     /// How rules become one number.
@@ -226,9 +226,9 @@ pub struct Evaluation {
     /// Every rule and method on rows drawn again.
     pub resampled: Resampled,
     /// Every method, aggregation and seed.
-    pub(crate) anomalies: Vec<AnomalyCell>,
+    pub anomalies: Vec<AnomalyCell>,
     /// The violations that `learned-supervised` was fitted to; `None` where that is not there.
-    pub(crate) supervised_on: Option<FittedOn>,
+    pub supervised_on: Option<FittedOn>,
     /// How well concepts are recognised.
     pub leaves: LeafTable,
     /// How good concepts' probabilities are.
@@ -240,7 +240,7 @@ pub struct Evaluation {
     /// Which truth configurations train and test rows hold.
     pub coverage: Vec<CoveredGate>,
     /// Samples to look at.
-    pub(crate) gallery: Gallery,
+    pub gallery: Gallery,
     /// What is not there, and why.
     pub words: Vec<String>,
     /// The manifest of the model.

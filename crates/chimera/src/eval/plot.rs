@@ -20,7 +20,7 @@ pub struct RulePlot {
     /// Samples on which it holds, by score.
     pub normal: [u32; BARS],
     /// Samples that break it, by score.
-    pub(crate) violating: [u32; BARS],
+    pub violating: [u32; BARS],
     /// Shares of false and of true alarms; empty where that is undefined.
     pub curve: Vec<(f64, f64)>,
 }

@@ -120,7 +120,7 @@ pub struct Summary<'a> {
     #[serde(flatten)]
     pub about: &'a About,
     /// Rules that have an AUROC by every method.
-    pub(crate) common_rules: usize,
+    pub common_rules: usize,
     /// These by number.
     #[serde(skip)]
     pub common: Vec<usize>,

@@ -21,7 +21,7 @@ pub struct RuleTruths {
     /// Whether a rule is broken, `[rule][row]`; `None` where that cannot be told.
     pub broken: Vec<Vec<Option<bool>>>,
     /// For each rule, rows that are not judged since an antecedent is absent in the labels alone.
-    pub(crate) out_of_vocabulary: Vec<usize>,
+    pub out_of_vocabulary: Vec<usize>,
 }
 
 impl RuleTruths {

@@ -29,7 +29,7 @@ pub struct Explanation {
     /// The share of normal samples that may be flagged, too.
     pub fpr: f64,
     /// Normal samples that thresholds come from.
-    pub(crate) normal_samples: usize,
+    pub normal_samples: usize,
     /// Every rule, the worst first.
     pub standings: Vec<Standing>,
     /// What is told about some of them.
@@ -204,7 +204,7 @@ pub struct ConceptTold {
     /// The leaf bank's logit.
     pub logit: f32,
     /// Its probability by the leaf bank, calibrated.
-    pub(crate) p_bank: f64,
+    pub p_bank: f64,
     /// Its probability by the method.
     pub p: f64,
 }

@@ -23,7 +23,7 @@ pub struct Said {
     /// The rule; `None` for the sample as a whole.
     pub rule: Option<String>,
     /// Whether the violation is real.
-    pub(crate) is_real: bool,
+    pub is_real: bool,
     /// The line that says so.
     pub line: u64,
 }

@@ -55,7 +55,7 @@ pub struct Part {
     /// What it is.
     pub class: Class,
     /// Whether it is many at once, such as the windows of a skyscraper.
-    pub(crate) is_group: bool,
+    pub is_group: bool,
 }
 
 /// Shapes in the order in which they are painted. The ground is at height 0, and a unit is what the figure is measured

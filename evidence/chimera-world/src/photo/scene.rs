@@ -85,7 +85,7 @@ pub struct Boxed {
     /// Whether it goes on outside the picture.
     pub is_truncated: bool,
     /// Whether it is around many at once.
-    pub(crate) is_group: bool,
+    pub is_group: bool,
 }
 
 impl Kind for Photos {
