@@ -3,8 +3,9 @@
 
 use std::num::NonZeroUsize;
 
-use fast_image_resize::images::{Image, ImageRef};
-use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::U8x3;
+use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 
 use crate::error::{Error, Result};
 
@@ -131,12 +132,14 @@ impl Picture {
         }
         let mut pixels = vec![0; size.bytes()];
         let side = |side: usize| side as u32;
-        let source = ImageRef::new(side(self.size.width()), side(self.size.height()), &self.pixels, PixelType::U8x3);
-        let target = Image::from_slice_u8(side(size.width()), side(size.height()), &mut pixels, PixelType::U8x3);
+        // Types that say what a pixel is: asked for any, the crate's loops are compiled here for all thirteen.
+        let source =
+            TypedImageRef::<U8x3>::from_buffer(side(self.size.width()), side(self.size.height()), &self.pixels);
+        let target = TypedImage::<U8x3>::from_buffer(side(size.width()), side(size.height()), &mut pixels);
         let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear));
-        // Lengths and pixel types agree by construction, which is all that these can refuse.
+        // Lengths agree by construction, which is all that these can refuse.
         if let (Ok(source), Ok(mut target)) = (source, target) {
-            let resized = Resizer::new().resize(&source, &mut target, &options);
+            let resized = Resizer::new().resize_typed(&source, &mut target, &options);
             debug_assert!(resized.is_ok());
         }
         Self { size, pixels }
